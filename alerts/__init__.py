@@ -1,0 +1,1 @@
+"""Alerts: rules, runbooks and proofs generated together."""

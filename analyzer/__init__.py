@@ -1,0 +1,1 @@
+"""Analyzer: findings from windows, incidents from findings."""

@@ -1,0 +1,1 @@
+"""Collectors: every source of telemetry, from reply to poll."""

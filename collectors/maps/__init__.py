@@ -1,0 +1,1 @@
+"""Maps: decoded quantities to the catalogue, shared by all sources."""

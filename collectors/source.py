@@ -1,0 +1,83 @@
+"""Source: one kind of target, how to visit it and what it can tell.
+
+A source is one file in `collectors/sources`. It reads a live target once (`read`), or captures
+of the same replies (`captured`); both go through the same decoders. Scheduling, retries, ranges,
+duplicates, logs and self-metrics are the poller's.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import ClassVar
+
+from fabrichealth.metric import Metric
+from fabrichealth.model import Poll, SeriesTable
+from fabrichealth.settings import Duration, Settings, seconds
+from fabrichealth.topology import Topology
+
+
+class SourceSettings(Settings):
+    """What every source has; its own settings add to it."""
+
+    period: Duration = seconds(10)
+    """How often a target is read."""
+
+    timeout: Duration = seconds(5)
+    """Give up on one visit after this long; the next poll tries again."""
+
+    stale_after: Duration = seconds(300)
+    """A reading stamped by the device this long before the poll is refused as stale."""
+
+
+@dataclass(frozen=True)
+class Target:
+    """One thing to read, as the site file (or `read --set key=value`) names it."""
+
+    name: str
+    source: str
+    address: str = ""
+    device: str = ""
+    """The device to whom readings belong where the reply does not say; default the name."""
+    options: Mapping[str, str] = field(default_factory=dict)
+    """The other keys of the target: rack loop feed mapping map user secret_file .."""
+    topology: Topology = field(default_factory=Topology)
+    """Gives written names for what replies say: `topology.named(uuid)`, `.port_with_uid(..)`."""
+
+    @property
+    def subject(self) -> str:
+        """The device that readings belong to."""
+        return self.device or self.name
+
+
+class Source(ABC):
+    """One target of one kind. Built once per target, read many times."""
+
+    settings_type: ClassVar[type[SourceSettings]] = SourceSettings
+    metrics: ClassVar[tuple[Metric, ...]] = ()
+    """Every metric that this source can give; others are a fault of the source."""
+
+    def __init__(self, settings: SourceSettings, target: Target, table: SeriesTable) -> None:
+        self.settings = settings
+        self.target = target
+        self.table = table
+        self.clock = table.clock(target.source, target.name)
+
+    @abstractmethod
+    async def read(self, at: float) -> Poll:
+        """Visit the target once at `at` (unix seconds).
+
+        Raises:
+            SourceUnavailable: it did not answer, or with nothing that can be used.
+        """
+
+    @abstractmethod
+    def captured(self, files: list[Path], at: float) -> Poll:
+        """Read one poll from capture files (a file, the files of a folder, or a tree).
+
+        Raises:
+            SourceUnavailable: none of the files is a reply of this source.
+        """
+
+    async def close(self) -> None:
+        """Let go of connections and threads; called once, when the target goes."""

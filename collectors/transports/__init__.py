@@ -1,0 +1,1 @@
+"""Transports: the only I/O with devices."""

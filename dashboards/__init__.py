@@ -1,0 +1,1 @@
+"""Dashboards: Grafana boards generated from the catalogue and the kinds."""

@@ -1,0 +1,1 @@
+"""Emulator: a supernode on loopback; physics, faults, device protocols. Never imports collectors."""

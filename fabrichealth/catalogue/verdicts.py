@@ -1,0 +1,163 @@
+"""Verdicts: what the analyzer holds of links, domains and incidents."""
+
+from fabrichealth.metric import Kind, Metric, Subject
+from fabrichealth.units import Unit
+
+FLAG = (0.0, 1.0)
+
+LINK_HEALTH = Metric(
+    name="link_health_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.LINK,
+    help="1 well, 0 at the limit; side is the receiving port, empty for the worst.",
+    valid=FLAG,
+    extra=("side",),
+)
+
+LINK_STATE = Metric(
+    name="link_state",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.LINK,
+    help="1 for the present state.",
+    valid=FLAG,
+    extra=("side", "state"),
+)
+
+SECONDS_TO_LIMIT = Metric(
+    name="link_seconds_to_limit",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.LINK,
+    help="Forecast of the seconds until the error limit, by quantile.",
+    extra=("quantile",),
+)
+
+INCIDENT_ACTIVE = Metric(
+    name="incident_active",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.INCIDENT,
+    help="Severity as a number while open: 1 info, 2 watch, 3 ticket, 4 page.",
+    valid=(1.0, 4.0),
+    extra=("domain", "culprit"),
+)
+
+INCIDENT_INFO = Metric(
+    name="incident_info",
+    kind=Kind.INFO,
+    unit=Unit.NONE,
+    subject=Subject.INCIDENT,
+    help="What the open incident is.",
+    extra=("kind", "severity", "cause", "culprit", "suppressed_by"),
+)
+
+INCIDENTS = Metric(
+    name="incidents_total",
+    kind=Kind.COUNTER,
+    unit=Unit.NONE,
+    subject=Subject.NONE,
+    help="Incidents opened.",
+    extra=("kind", "severity", "domain"),
+)
+
+DOMAIN_UTILIZATION = Metric(
+    name="domain_utilization_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="Quantiles of utilisation over the whole inventory.",
+    valid=FLAG,
+    extra=("quantile",),
+)
+
+DOMAIN_IDLE = Metric(
+    name="domain_idle_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="Share of the inventory that is idle.",
+    valid=FLAG,
+)
+
+DOMAIN_MISSING = Metric(
+    name="domain_missing_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="Share of the inventory that says nothing.",
+    valid=FLAG,
+)
+
+DOMAIN_IMBALANCE = Metric(
+    name="domain_imbalance_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="Gini coefficient of utilisation.",
+    valid=FLAG,
+)
+
+DOMAIN_BIMODAL = Metric(
+    name="domain_bimodal",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="1 while utilisation falls into two classes.",
+    valid=FLAG,
+)
+
+DOMAIN_FRAGMENTATION = Metric(
+    name="domain_fragmentation_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="Free but not placeable for jobs of that size.",
+    valid=FLAG,
+    extra=("size",),
+)
+
+LARGEST_PLACEABLE = Metric(
+    name="domain_largest_placeable_accelerators",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Largest job that fits.",
+)
+
+INTERCONNECT_UTILIZATION = Metric(
+    name="domain_interconnect_utilization_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="Quantiles of utilisation over links.",
+    valid=FLAG,
+    extra=("quantile",),
+)
+
+HOT_LINKS = Metric(
+    name="domain_hot_links",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Links that are hot.",
+)
+
+RECOVERY_SECONDS = Metric(
+    name="recovery_seconds",
+    kind=Kind.HISTOGRAM,
+    unit=Unit.SECONDS,
+    subject=Subject.DOMAIN,
+    help="Duration of the phases of recovery.",
+    extra=("phase",),
+)
+
+DRAIN_SAFE = Metric(
+    name="link_drain_safe",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.LINK,
+    help="1 if the link may be drained now.",
+    valid=FLAG,
+)

@@ -1,0 +1,121 @@
+"""Counter arithmetic, in one place for collectors and analyzer.
+
+A counter that fell did one of three things (detection.md A7): it wrapped, provably, at a width
+that it is known to have; it was reset; or nobody can tell, and the interval is dropped.
+InfiniBand's classic error counters saturate instead: at their maximum they say "at least".
+
+`Repair` works on the integers, before anything becomes a float; `increases` works on stored
+values, which are monotone but for resets.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+Floats = NDArray[np.float64]
+
+NEAR_TOP = 0.9
+"""A wrap is believed only from the last tenth of the range (detection.md A7)."""
+
+SLACK = 1.2
+"""A wrap's step may exceed what the line can carry by this much: polls jitter."""
+
+
+@dataclass(slots=True)
+class Repair:
+    """Undoes provable wraps of counters of known width, per series; offsets can be kept.
+
+    `offsets` holds per series what wraps have added so far, `raw` the last integer read and
+    `at` when. All three survive a restart if the caller saves and restores them.
+    """
+
+    offsets: dict[int, int] = field(default_factory=dict)
+    raw: dict[int, int] = field(default_factory=dict)
+    at: dict[int, float] = field(default_factory=dict)
+    wraps: int = 0
+    resets: int = 0
+
+    def monotone(
+        self, series: int, value: int, at: float, *, bits: int, most_per_second: float
+    ) -> int:
+        """Return the value with wraps undone; a reset falls to the device's own value.
+
+        A wrap is proven if the counter stood in the last tenth of its range and the step
+        across the end is one that `most_per_second` can make in the time since.
+        """
+        before, then = self.raw.get(series), self.at.get(series)
+        self.raw[series], self.at[series] = value, at
+        if before is not None and then is not None and value < before:
+            top = 1 << bits
+            step = value - before + top
+            if before > NEAR_TOP * top and 0 < step <= most_per_second * (at - then) * SLACK:
+                self.offsets[series] = self.offsets.get(series, 0) + top
+                self.wraps += 1
+            else:
+                self.offsets.pop(series, None)
+                self.resets += 1
+        return value + self.offsets.get(series, 0)
+
+
+def saturated(value: int, bits: int) -> bool:
+    """Return whether a saturating counter stands at its maximum: it says "at least" only."""
+    return value >= (1 << bits) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Increases:
+    """Increase between neighbouring polls of a counter, [s, k]; column 0 has none.
+
+    `amount` is NaN where nothing can be said; `seconds` the time that each covers; `reset`
+    marks those where the counter restarted, whose amount is what it shows since.
+    """
+
+    amount: Floats
+    seconds: Floats
+    reset: NDArray[np.bool_]
+
+    def total(self) -> Floats:
+        """Return the increase over the whole window ([s]); NaN where no interval is known."""
+        known = np.isfinite(self.amount)
+        total: Floats = np.where(known.any(axis=1), np.nansum(self.amount, axis=1), np.nan)
+        return total
+
+    def exposure(self) -> Floats:
+        """Return the seconds that `total` covers ([s])."""
+        exposure: Floats = np.where(np.isfinite(self.amount), self.seconds, 0.0).sum(axis=1)
+        return exposure
+
+    def rate(self) -> Floats:
+        """Return increase per second, [s, k]."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.where(self.seconds > 0, self.amount / self.seconds, np.nan)
+
+
+def increases(values: Floats, times: Floats, most_per_second: float = np.inf) -> Increases:
+    """Return the increases of counters `values[s, k]` read at `times[s, k]` (unix seconds).
+
+    Gaps are bridged (the interval is as long as it was), never interpolated. A fall that would
+    be a 32-bit wrap is undone, since old recorders left wraps in; any other is a reset, whose
+    amount is the new value. Steps faster than `most_per_second` are dropped as data errors.
+    """
+    finite = np.isfinite(values)
+    index = np.where(finite, np.arange(values.shape[1]), -1)
+    previous = np.full(values.shape, -1)
+    if values.shape[1] > 1:
+        previous[:, 1:] = np.maximum.accumulate(index, axis=1)[:, :-1]
+    known = finite & (previous >= 0)
+    safe = np.maximum(previous, 0)
+    before = np.take_along_axis(values, safe, axis=1)
+    seconds = np.where(known, times - np.take_along_axis(times, safe, axis=1), np.nan)
+    amount = np.where(known, values - before, np.nan)
+    fell = amount < 0
+    top = float(1 << 32)
+    wrapped = fell & (before > NEAR_TOP * top) & (before < top)
+    wrapped &= amount + top <= np.minimum(most_per_second * seconds * SLACK, 0.2 * top)
+    reset = fell & ~wrapped
+    amount = np.where(wrapped, amount + top, np.where(reset, values, amount))
+    with np.errstate(invalid="ignore"):
+        wild = amount > most_per_second * seconds * SLACK
+        amount = np.where(wild | (seconds <= 0), np.nan, amount)
+    return Increases(amount, np.where(np.isfinite(amount), seconds, np.nan), reset)

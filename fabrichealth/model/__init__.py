@@ -1,0 +1,32 @@
+"""What travels: series, batches, polls, windows, findings, incidents."""
+
+from fabrichealth.model.finding import Evidence, Finding, Forecast
+from fabrichealth.model.incident import Alternative, Change, Incident
+from fabrichealth.model.place import Place, Port, link_id, place_of
+from fabrichealth.model.poll import Batch, Neighbor, Poll, Reason, Refused
+from fabrichealth.model.series import Floats, Ids, Labels, SeriesTable
+from fabrichealth.model.window import Window, aligned
+
+__all__ = [
+    "Alternative",
+    "Batch",
+    "Change",
+    "Evidence",
+    "Finding",
+    "Floats",
+    "Forecast",
+    "Ids",
+    "Incident",
+    "Labels",
+    "Neighbor",
+    "Place",
+    "Poll",
+    "Port",
+    "Reason",
+    "Refused",
+    "SeriesTable",
+    "Window",
+    "aligned",
+    "link_id",
+    "place_of",
+]

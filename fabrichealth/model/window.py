@@ -1,0 +1,147 @@
+"""Window: the recent past of one metric, as columns."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabrichealth.metric import Metric
+from fabrichealth.model.series import Floats, Ids, Labels, SeriesTable
+
+
+@dataclass(frozen=True)
+class Window:
+    """The last polls of every series of a metric, right-aligned in polls.
+
+    Row s is `series[s]`; `values[s, k]` is what it said at `at[clock[s], k]` (unix seconds).
+    The last column is the newest poll of each clock; NaN in `values` is missing, NaN in `at`
+    is a poll that this clock did not have. `seconds` is the span asked for, `until` its end.
+    """
+
+    metric: Metric
+    table: SeriesTable
+    series: Ids
+    values: Floats
+    at: Floats
+    clock: NDArray[np.int32]
+    until: float
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.series)
+
+    def labels(self, row: int) -> Labels:
+        """Return the label values of a row."""
+        return self.table.labels(int(self.series[row]))
+
+    def row(self, *labels: str) -> int | None:
+        """Return the row of a series, or None if it is not in the window."""
+        number = self.table.find(self.metric, labels)
+        if number is None:
+            return None
+        at = int(np.searchsorted(self.series, number))
+        return at if at < len(self.series) and self.series[at] == number else None
+
+    def codes(self, *names: str) -> NDArray[np.int64]:
+        """Return one integer per row, equal where the named labels are equal."""
+        return self.table.codes(self.series, self.metric, names)
+
+    @cached_property
+    def times(self) -> Floats:
+        """Unix seconds of every value, [s, k]; NaN where the value is missing."""
+        return np.where(np.isfinite(self.values), self.at[self.clock], np.nan)
+
+    @cached_property
+    def period(self) -> Floats:
+        """Each row's own poll period in seconds ([s]): the median step between its values."""
+        steps = np.full(self.values.shape, np.nan)
+        last = self.values.shape[1]
+        filled = np.fmax.accumulate(self.times, axis=1) if last else self.times
+        if last > 1:
+            steps[:, 1:] = np.diff(filled, axis=1)
+        steps[~(steps > 0)] = np.nan
+        known = np.isfinite(steps).any(axis=1)
+        period = np.full(len(steps), np.nan)
+        if known.any():
+            period[known] = np.nanmedian(steps[known], axis=1)
+        return period
+
+    @cached_property
+    def coverage(self) -> Floats:
+        """Finite values over those that each row's own period would give in the span ([s]).
+
+        0 for a row with fewer than two values: nothing can be said of its period.
+        """
+        expected = np.floor(self.seconds / self.period + 1e-9)
+        finite = np.isfinite(self.values).sum(axis=1)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            ratio = np.minimum(finite / np.maximum(expected, 1.0), 1.0)
+        return np.where(np.isfinite(self.period), ratio, 0.0)
+
+    @cached_property
+    def last(self) -> Floats:
+        """Newest value of each row ([s]); NaN where there is none in the window."""
+        return _last(self.values)
+
+    @cached_property
+    def last_at(self) -> Floats:
+        """When `last` was read ([s]); NaN where there is none."""
+        return _last(self.times)
+
+    def select(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "Window":
+        """Return the same window of some rows (ascending), without copying their clocks."""
+        return Window(
+            self.metric,
+            self.table,
+            self.series[rows],
+            self.values[rows],
+            self.at,
+            self.clock[rows],
+            self.until,
+            self.seconds,
+        )
+
+
+def _last(values: Floats) -> Floats:
+    if not values.size:
+        return np.full(len(values), np.nan)
+    finite = np.isfinite(values)
+    column = values.shape[1] - 1 - np.argmax(finite[:, ::-1], axis=1)
+    found = values[np.arange(len(values)), column]
+    return np.where(finite.any(axis=1), found, np.nan)
+
+
+def aligned(
+    metric: Metric,
+    table: SeriesTable,
+    samples: Sequence[tuple[int, float, Ids, Floats]],
+    until: float,
+    seconds: float,
+) -> Window:
+    """Build a window from (clock, at, series, values) rows in any order; the slow reference.
+
+    Of equal time stamps of one clock the later row wins, value by value. What a store returns
+    fast must equal this.
+    """
+    inside = [row for row in samples if until - seconds < row[1] <= until]
+    clocks = sorted({row[0] for row in inside})
+    times = {c: sorted({row[1] for row in inside if row[0] == c}) for c in clocks}
+    width = max((len(t) for t in times.values()), default=0)
+    number = max(clocks, default=-1) + 1
+    at = np.full((number, width), np.nan)
+    for c in clocks:
+        at[c, width - len(times[c]) :] = times[c]
+    wanted = table.of(metric)
+    values = np.full((len(wanted), width), np.nan)
+    clock = np.zeros(len(wanted), np.int32)
+    seen = np.zeros(len(wanted), bool)
+    for c, when, series, given in inside:
+        column = width - len(times[c]) + times[c].index(when)
+        mine = np.isin(series, wanted)
+        rows = np.searchsorted(wanted, series[mine])
+        values[rows, column] = given[mine]
+        clock[rows] = c
+        seen[rows] = True
+    return Window(metric, table, wanted[seen], values[seen], at, clock[seen], until, seconds)

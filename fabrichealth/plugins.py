@@ -1,0 +1,71 @@
+"""Finds the items in a folder: the folder and the file name are the registration.
+
+A room of items (sources, detectors, boards, rules, metrics) is a package whose modules hold
+one item each, or, for constants, several. Nothing lists them.
+"""
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from functools import cache
+from types import ModuleType
+from typing import TypeVar
+
+Item = TypeVar("Item")
+
+
+def modules(package: str) -> Iterator[tuple[str, ModuleType]]:
+    """Yield (file name, module) for each public module of a package, sorted by name."""
+    folder = importlib.import_module(package)
+    for found in sorted(pkgutil.iter_modules(folder.__path__), key=lambda found: found.name):
+        if not found.name.startswith("_"):
+            yield found.name, importlib.import_module(f"{package}.{found.name}")
+
+
+@cache
+def names(package: str) -> tuple[str, ...]:
+    """Return the file names of a package's items without importing any."""
+    folder = importlib.import_module(package)
+    found = (item.name for item in pkgutil.iter_modules(folder.__path__))
+    return tuple(sorted(name for name in found if not name.startswith("_")))
+
+
+def constants(package: str, kind: type[Item]) -> dict[str, Item]:
+    """Return every module-level instance of `kind`, by `module.NAME`."""
+    return {
+        f"{name}.{attribute}": value
+        for name, module in modules(package)
+        for attribute, value in vars(module).items()
+        if isinstance(value, kind) and attribute.isupper()
+    }
+
+
+def classes(package: str, base: type[Item]) -> dict[str, type[Item]]:
+    """Return the one subclass of `base` that each module defines, by file name.
+
+    Raises:
+        TypeError: a module defines none, or more than one.
+    """
+    return {name: item(package, name, base) for name, _ in modules(package)}
+
+
+def item(package: str, name: str, base: type[Item]) -> type[Item]:
+    """Return the one subclass of `base` defined in `package.name`, importing only that file.
+
+    Raises:
+        TypeError: the module defines none, or more than one.
+    """
+    module = importlib.import_module(f"{package}.{name}")
+    found = [
+        value
+        for value in vars(module).values()
+        if inspect.isclass(value)
+        and issubclass(value, base)
+        and value is not base
+        and value.__module__ == module.__name__
+        and not value.__name__.startswith("_")
+    ]
+    if len(found) != 1:
+        raise TypeError(f"{module.__name__}: needs exactly one {base.__name__}, has {len(found)}")
+    return found[0]
