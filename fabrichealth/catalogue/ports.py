@@ -225,6 +225,15 @@ LANE_PRE_FEC_BER = Metric(
     valid=BER,
 )
 
+LANE_ERRORS = Metric(
+    name="port_lane_errors_total",
+    kind=Kind.COUNTER,
+    unit=Unit.NONE,
+    subject=Subject.LANE,
+    help="Errors before FEC of one lane, where counted.",
+    valid=COUNT,
+)
+
 PRE_FEC_BER = Metric(
     name="port_pre_fec_bit_error_ratio",
     kind=Kind.GAUGE,
