@@ -1,0 +1,1 @@
+"""Benchmarks: speed and detection quality, as ratios against named peers."""

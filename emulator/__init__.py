@@ -1,1 +1,1 @@
-"""Emulator: a supernode on loopback; physics, faults, device protocols. Never imports collectors."""
+"""Emulator: a supernode on loopback, written from the specifications; never imports collectors."""

@@ -1,16 +1,19 @@
 """What travels: series, batches, polls, windows, findings, incidents."""
 
+from fabrichealth.model.changes import Changes
 from fabrichealth.model.finding import Evidence, Finding, Forecast
 from fabrichealth.model.incident import Alternative, Change, Incident
 from fabrichealth.model.place import Place, Port, link_id, place_of
 from fabrichealth.model.poll import Batch, Neighbor, Poll, Reason, Refused
 from fabrichealth.model.series import Floats, Ids, Labels, SeriesTable
+from fabrichealth.model.view import View
 from fabrichealth.model.window import Window, aligned
 
 __all__ = [
     "Alternative",
     "Batch",
     "Change",
+    "Changes",
     "Evidence",
     "Finding",
     "Floats",
@@ -25,6 +28,7 @@ __all__ = [
     "Reason",
     "Refused",
     "SeriesTable",
+    "View",
     "Window",
     "aligned",
     "link_id",

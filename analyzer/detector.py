@@ -1,0 +1,62 @@
+"""Detector: one opinion, pure.
+
+A detector looks at windows, changes, topology and events, and yields findings. It keeps nothing
+between passes; what it said last time comes back as `view.before`.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from typing import Any, ClassVar, Generic, TypeVar
+
+from pydantic import Field
+
+from fabrichealth.kinds import IncidentKind
+from fabrichealth.metric import Metric
+from fabrichealth.model import Finding, View
+from fabrichealth.settings import Duration, Settings, seconds
+
+
+class DetectorSettings(Settings):
+    """What every detector has; its own settings add to it."""
+
+    window: Duration = seconds(600)
+    """How much of the recent past is looked at, poll by poll."""
+
+    memory: Duration = seconds(0)
+    """How much of the long past is looked at, as changes only; 0 if the detector needs none."""
+
+    hold: Duration = seconds(60)
+    """A condition younger than this is not yet a finding."""
+
+    min_coverage: float = Field(default=0.5, ge=0, le=1)
+    """With a smaller share of the expected polls no verdict is given."""
+
+
+S = TypeVar("S", bound=DetectorSettings)
+
+
+class Detector(ABC, Generic[S]):
+    """One opinion. The file's name is its section in the site file."""
+
+    kinds: ClassVar[tuple[IncidentKind, ...]]
+    """The kinds it may speak of."""
+    metrics: ClassVar[tuple[Metric, ...]]
+    """The metrics it looks at; the first is what it cannot do without."""
+    settings_type: ClassVar[type[DetectorSettings]] = DetectorSettings
+
+    def __init__(self, settings: S) -> None:
+        self.settings = settings
+
+    @abstractmethod
+    def judge(self, view: View) -> Iterator[Finding]:
+        """Yield a finding for each row beyond its margin, every pass as long as it is."""
+
+    def coverage(self, view: View) -> float:
+        """Return the share of what it should judge that had data enough."""
+        window = view[self.metrics[0]]
+        if not len(window):
+            return 0.0
+        return float((window.coverage >= self.settings.min_coverage).mean())
+
+
+AnyDetector = Detector[Any]

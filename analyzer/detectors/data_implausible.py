@@ -1,0 +1,105 @@
+"""Readings that contradict physics.
+
+A port that carries more than its line rate has a wrong counter, unit or speed, not a busy link
+(detection.md A7). A target whose readings keep being refused as impossible has a sensor or a
+mapping to be mended. Stays quiet for a single odd value: those are refused and counted.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from pydantic import Field
+
+from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.testimony import evidence
+from fabrichealth.catalogue.ports import RX_BYTES, SPEED, TX_BYTES
+from fabrichealth.catalogue.watchers import REJECTED
+from fabrichealth.counters import increases
+from fabrichealth.kinds import WATCH_DATA_IMPLAUSIBLE
+from fabrichealth.metric import Metric
+from fabrichealth.model import Finding, Place, Port, View
+from fabrichealth.settings import Duration, seconds
+
+
+class DataImplausibleSettings(DetectorSettings):
+    """Data-implausible section of the configuration."""
+
+    over_line_rate: float = Field(default=1.02, gt=1)
+    """More than this share of the line rate is impossible."""
+
+    polls: int = Field(default=3, ge=2)
+    """So many polls in a row must be impossible."""
+
+    memory: Duration = seconds(3600)
+    """Refusals older than this are forgotten."""
+
+    refusals: int = Field(default=5, ge=2)
+    """A target refused in so many polls within the window is news."""
+
+
+class DataImplausible(Detector[DataImplausibleSettings]):
+    """Ports beyond their line rate, targets whose readings keep being impossible."""
+
+    kinds = (WATCH_DATA_IMPLAUSIBLE,)
+    metrics = (RX_BYTES, TX_BYTES, SPEED, REJECTED)
+    settings_type = DataImplausibleSettings
+
+    def judge(self, view: View) -> Iterator[Finding]:
+        """Yield one finding per port and direction, and one per target."""
+        for metric in (RX_BYTES, TX_BYTES):
+            yield from self._too_fast(view, metric)
+        yield from self._refused(view)
+
+    def _too_fast(self, view: View, metric: Metric) -> Iterator[Finding]:
+        carried, speed = view[metric], view[SPEED]
+        if not len(carried) or not len(speed):
+            return
+        steps = increases(carried.values, carried.times)
+        rate = np.where(steps.reset, np.nan, steps.rate()) * 8.0  # bits per second
+        rows = [speed.row(*carried.labels(row)) for row in range(len(carried))]
+        line = np.array([speed.last[row] if row is not None else np.nan for row in rows])
+        with np.errstate(invalid="ignore"):
+            beyond = rate > self.settings.over_line_rate * line[:, None]
+        known = np.isfinite(rate)
+        rank = np.cumsum(known[:, ::-1], axis=1)[:, ::-1]
+        recent = known & (rank <= self.settings.polls)
+        bad = (known.sum(axis=1) >= self.settings.polls) & ~(recent & ~beyond).any(axis=1)
+        for row in np.flatnonzero(bad):
+            port = Port(*carried.labels(int(row)))
+            first = int(np.argmax(recent[row]))
+            now = float(rate[row][recent[row]][-1])
+            says = f"{now / 1e9:.4g} Gb/s on a line of {line[row] / 1e9:.4g} Gb/s"
+            at = float(carried.last_at[row])
+            yield Finding(
+                kind=WATCH_DATA_IMPLAUSIBLE,
+                about=port,
+                score=now / float(line[row]),
+                since=float(carried.times[row, first]),
+                at=view.now,
+                evidence=[evidence(metric, port, now, at, says, float(line[row]), "bit/s")],
+                because=f"{port} claims {says}: wrong unit, counter or speed",
+            )
+
+    def _refused(self, view: View) -> Iterator[Finding]:
+        changes = view.changes(REJECTED)
+        recent = np.flatnonzero(changes.last(self.settings.window) & (changes.increase > 0))
+        polls: dict[tuple[str, str, str], list[int]] = {}
+        for entry in recent:
+            source, target, reason = changes.labels(int(changes.row_of[entry]))
+            if reason in {"implausible", "duplicate", "malformed"}:
+                polls.setdefault((source, target, reason), []).append(int(entry))
+        for (source, target, reason), entries in polls.items():
+            if len(entries) < self.settings.refusals:
+                continue
+            count = float(changes.increase[entries].sum())
+            last = float(changes.at[entries[-1]])
+            says = f"{count:.0f} readings refused as {reason} in {len(entries)} polls"
+            yield Finding(
+                kind=WATCH_DATA_IMPLAUSIBLE,
+                about=Place("device", target),
+                score=len(entries) / self.settings.refusals,
+                since=float(changes.at[entries[0]]),
+                at=last,
+                evidence=[evidence(REJECTED, (source, target, reason), count, last, says, 0.0)],
+                because=f"{source} {target}: {says}",
+            )

@@ -1,0 +1,114 @@
+"""A link that falls and comes back again and again.
+
+Two half-lives (detection.md A7): 15 minutes for a link that is unusable now, 24 hours for one
+that falls three times a day. Counters see what polls miss, states see what counters lose; each
+transition counts once, whichever end saw it. Falls of (nearly) all links of a device at once
+are that device's restart and do not count, nor do those while a port is disabled.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import Field
+
+from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.durations import Bools
+from analyzer.evidence.flaps import score
+from analyzer.evidence.restarts import Falls, falls, shared
+from analyzer.evidence.testimony import evidence
+from fabrichealth.catalogue.ports import LINK_DOWNS, UP
+from fabrichealth.kinds import LINK_FLAPPING, Cause
+from fabrichealth.model import Finding, Floats, Port, View
+from fabrichealth.settings import Duration, seconds
+
+
+class LinkFlappingSettings(DetectorSettings):
+    """Link-flapping section of the configuration."""
+
+    memory: Duration = seconds(86_400)
+    """Falls older than this are forgotten."""
+
+    fast_half_life: Duration = seconds(900)
+    """Half-life of the fast score (BGP damping's default)."""
+
+    fast_limit: float = Field(default=2000.0, gt=0)
+    """The fast score at which a link flaps: three falls within a quarter of an hour."""
+
+    reuse: float = Field(default=750.0, gt=0)
+    """Below this fast score a flapping link is taken as quiet again."""
+
+    slow_half_life: Duration = seconds(86_400)
+    """Half-life of the slow score."""
+
+    slow_limit: float = Field(default=3000.0, gt=0)
+    """The slow score at which a link flaps: about four falls in a day."""
+
+
+@dataclass(frozen=True)
+class _Scores:
+    fast: Floats
+    slow: Floats
+    count: Floats
+
+
+class LinkFlapping(Detector[LinkFlappingSettings]):
+    """Decayed number of falls per link; score 1.0 is the nearer of both limits."""
+
+    kinds = (LINK_FLAPPING,)
+    metrics = (LINK_DOWNS, UP)
+    settings_type = LinkFlappingSettings
+
+    def judge(self, view: View) -> Iterator[Finding]:
+        """Yield one finding per link that flaps."""
+        seen = falls(view)
+        if not len(seen.at):
+            return
+        own = ~shared(view, seen)
+        scores = self._scores(view, seen, own)
+        before = {_key(view, finding.about): finding for finding in view.before}
+        limit = np.maximum(
+            scores.fast / self.settings.fast_limit, scores.slow / self.settings.slow_limit
+        )
+        for row, port in enumerate(seen.ports):
+            known = before.get(_key(view, port))
+            still = known is not None and scores.fast[row] >= self.settings.reuse
+            if limit[row] < 1.0 and not still:
+                continue
+            mine = np.flatnonzero((seen.row == row) & own)
+            since = known.since if known is not None else float(seen.at[mine[0]])
+            last = float(seen.at[mine[-1]])
+            yield Finding(
+                kind=LINK_FLAPPING,
+                about=port,
+                score=float(limit[row]),
+                since=since,
+                at=last,
+                evidence=[
+                    evidence(
+                        LINK_DOWNS, port, float(scores.count[row]), last,
+                        f"fell {scores.count[row]:.0f} times, last "
+                        f"{(view.now - last) / 60:.0f} min ago", 0.0,
+                    )
+                ],
+                because=(
+                    f"{port} fell {scores.count[row]:.0f} times in "
+                    f"{(view.now - float(seen.at[mine[0]])) / 60:.0f} min, flap score "
+                    f"{scores.fast[row]:.0f} against {self.settings.fast_limit:.0f}"
+                ),
+                causes={Cause.LOOSE_OR_BAD_MODULE: 0.5, Cause.UNKNOWN: 0.5},
+            )  # fmt: skip
+
+    def _scores(self, view: View, seen: Falls, own: Bools) -> _Scores:
+        rows = len(seen.ports)
+        at, weight, row = seen.at[own], seen.weight[own], seen.row[own]
+        fast = score(at, weight, row, rows, view.now, self.settings.fast_half_life)
+        slow = score(at, weight, row, rows, view.now, self.settings.slow_half_life)
+        count = np.bincount(row, weights=weight, minlength=rows).astype(np.float64)
+        return _Scores(fast, slow, count)
+
+
+def _key(view: View, about: object) -> str:
+    if isinstance(about, Port) and (link := view.topology.link_of.get(about)):
+        return link.id
+    return str(about)

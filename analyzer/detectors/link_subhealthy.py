@@ -1,0 +1,220 @@
+"""A link that is up but loses or repeats data beyond what its technology allows.
+
+Symbol and CRC errors are judged as a ratio to the bits that the link carried the time for
+(speed times exposure), retrains and replays as a rate; each with its exact interval, so that
+three errors in twelve minutes are evidence and not proof. A link is ill when even the lower
+bound is beyond the limit; with too few bits nothing is said. Stays quiet in the warm-up after a
+link came up, over resets, and for a link that is down (detection.md A3, A4, A7).
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.exposure import Interval, garwood
+from analyzer.evidence.testimony import evidence
+from fabrichealth.catalogue.ports import (
+    LINK_DOWNS,
+    LINK_RECOVERIES,
+    REPLAYS,
+    RX_CRC_ERRORS,
+    SPEED,
+    SYMBOL_ERRORS,
+    UP,
+)
+from fabrichealth.kinds import LINK_SUBHEALTHY, Cause, Severity
+from fabrichealth.metric import Metric
+from fabrichealth.model import Changes, Finding, Floats, Place, Port, View
+from fabrichealth.settings import Duration, seconds
+
+
+class LinkSubhealthySettings(DetectorSettings):
+    """Link-subhealthy section of the configuration."""
+
+    memory: Duration = seconds(7500)
+    """The long window: 125 minutes show a symbol error ratio of 1e-15 at 400 Gb/s."""
+
+    short: Duration = seconds(720)
+    """The short window: 12 minutes show 1e-14 at 400 Gb/s."""
+
+    warm_up: Duration = seconds(60)
+    """Errors of so long after a link came up belong to its training."""
+
+    symbol_error_ratio: float = Field(default=1e-14, gt=0)
+    """Error limit of errors left after FEC and retry, per bit (NDR with PLR; A4)."""
+
+    symbol_warning_ratio: float = Field(default=5e-15, gt=0)
+    """Warning limit of the same."""
+
+    crc_error_ratio: float = Field(default=1e-12, gt=0)
+    """Error limit of frames or flits with a wrong checksum, per bit; warning is a tenth."""
+
+    recoveries_warning: float = Field(default=1 / 3600, gt=0)
+    """Retrains per second that are a ticket; a healthy fleet has none."""
+
+    recoveries_error: float = Field(default=1 / 60, gt=0)
+    """Retrains per second that page: each one stalls the link."""
+
+    replays_warning: float = Field(default=1.0, gt=0)
+    """Link-level retransmissions per second that are a ticket."""
+
+    replays_error: float = Field(default=1000.0, gt=0)
+    """Link-level retransmissions per second that page."""
+
+
+@dataclass(frozen=True)
+class _Rule:
+    metric: Metric
+    warning: float
+    error: float
+    per_bit: bool
+    words: str
+
+
+class LinkSubhealthy(Detector[LinkSubhealthySettings]):
+    """Lower bounds of error ratios and rates against their limits; score 1.0 is the warning."""
+
+    kinds = (LINK_SUBHEALTHY,)
+    metrics = (SYMBOL_ERRORS, LINK_RECOVERIES, REPLAYS, RX_CRC_ERRORS, SPEED, UP, LINK_DOWNS)
+    settings_type = LinkSubhealthySettings
+
+    def judge(self, view: View) -> Iterator[Finding]:
+        """Yield the gravest finding of each receiving port."""
+        worst: dict[Port | Place, Finding] = {}
+        speed = _speeds(view)
+        ups = _came_up(view)
+        for rule in self._rules():
+            for finding in self._apply(view, rule, speed, ups):
+                port = finding.about
+                if port not in worst or finding.score > worst[port].score:
+                    worst[port] = finding
+        yield from worst.values()
+
+    def coverage(self, view: View) -> float:
+        """Return the share of watched ports whose exposure can show anything."""
+        watched = [view.changes(metric) for metric in self.metrics[:4]]
+        exposure = np.concatenate([changes.exposure(self.settings.short) for changes in watched])
+        if not len(exposure):
+            return 0.0
+        return float((exposure >= self.settings.min_coverage * self.settings.short).mean())
+
+    def _rules(self) -> tuple[_Rule, ...]:
+        own = self.settings
+        return (
+            _Rule(SYMBOL_ERRORS, own.symbol_warning_ratio, own.symbol_error_ratio, True,
+                  "symbol errors"),
+            _Rule(RX_CRC_ERRORS, own.crc_error_ratio / 10, own.crc_error_ratio, True,
+                  "checksum errors"),
+            _Rule(LINK_RECOVERIES, own.recoveries_warning, own.recoveries_error, False,
+                  "retrains"),
+            _Rule(REPLAYS, own.replays_warning, own.replays_error, False, "replays"),
+        )  # fmt: skip
+
+    def _apply(
+        self, view: View, rule: _Rule, speed: dict[Port, float], ups: dict[Port, list[float]]
+    ) -> Iterator[Finding]:
+        changes = view.changes(rule.metric)
+        if not len(changes.series):
+            return
+        training = self._training(changes, ups)
+        for span in (self.settings.short, self.settings.memory):
+            count = changes.total(span, leaving_out=training)
+            if not count.any():
+                continue
+            watched = changes.exposure(span)
+            exposure = watched.copy()
+            if rule.per_bit:
+                exposure *= self._bits_per_second(view, changes, speed)
+            interval = garwood(count, exposure)
+            for row in np.flatnonzero(interval.lower > rule.warning):
+                yield _finding(view, changes, rule, int(row), count, interval, watched, span)
+
+    def _training(self, changes: Changes, ups: dict[Port, list[float]]) -> NDArray[np.bool_]:
+        """Return which changes fall into the warm-up after their link came up ([i])."""
+        inside = np.zeros(len(changes.series), bool)
+        for entry in range(len(changes.series)):
+            port = Port(*changes.labels(int(changes.row_of[entry])))
+            began = changes.at[entry] - changes.step[entry]
+            inside[entry] = any(
+                began < up + self.settings.warm_up and changes.at[entry] >= up
+                for up in ups.get(port, ())
+            )
+        return inside
+
+    def _bits_per_second(self, view: View, changes: Changes, speed: dict[Port, float]) -> Floats:
+        rates = np.full(len(changes.rows), np.nan)
+        for row in set(changes.row_of.tolist()):
+            port = Port(*changes.labels(row))
+            link = view.topology.link_of.get(port)
+            written = link.speed_gbps * 1e9 if link and link.speed_gbps else np.nan
+            rates[row] = speed.get(port, written)
+        return rates
+
+
+def _speeds(view: View) -> dict[Port, float]:
+    window = view[SPEED]
+    return {
+        Port(*window.labels(row)): float(window.last[row])
+        for row in range(len(window))
+        if np.isfinite(window.last[row]) and window.last[row] > 0
+    }
+
+
+def _came_up(view: View) -> dict[Port, list[float]]:
+    """Return when each port came up, or was seen to have fallen, within memory."""
+    found: dict[Port, list[float]] = {}
+    rose, fell = view.changes(UP), view.changes(LINK_DOWNS)
+    for changes, which in ((rose, rose.after > rose.before), (fell, fell.increase > 0)):
+        for entry in np.flatnonzero(which):
+            port = Port(*changes.labels(int(changes.row_of[entry])))
+            for end in (port, view.topology.peer(port)):
+                if end is not None:
+                    found.setdefault(end, []).append(float(changes.at[entry] - changes.step[entry]))
+    return found
+
+
+def _finding(
+    view: View,
+    changes: Changes,
+    rule: _Rule,
+    row: int,
+    count: Floats,
+    interval: Interval,
+    watched: Floats,
+    span: float,
+) -> Finding:
+    port = Port(*changes.labels(row))
+    mine = np.flatnonzero((changes.row_of == row) & changes.last(span) & (changes.increase > 0))
+    rate = float(interval.rate[row])
+    lower = float(interval.lower[row])
+    beyond = lower > rule.error
+    unit = "per bit" if rule.per_bit else "per second"
+    limit = rule.error if beyond else rule.warning
+    minutes = watched[row] / 60
+    says = (
+        f"{count[row]:.0f} {rule.words} in {minutes:.0f} min: {rate:.2g} {unit}, "
+        f"at least {lower:.2g} with 95 % confidence, limit {limit:.2g}"
+    )
+    return Finding(
+        kind=LINK_SUBHEALTHY,
+        about=port,
+        score=lower / rule.warning,
+        since=float(changes.at[mine[0]]),
+        at=float(changes.at[mine[-1]]),
+        evidence=[
+            evidence(rule.metric, port, rate, float(changes.at[mine[-1]]), says, limit, unit)
+        ],
+        because=f"{port}: {says}",
+        side=port,
+        direction="rx",
+        severity=Severity.PAGE if beyond else Severity.TICKET,
+        causes={
+            Cause.CONTAMINATED_CONNECTOR: 0.3,
+            Cause.LOOSE_OR_BAD_MODULE: 0.3,
+            Cause.UNKNOWN: 0.4,
+        },
+    )

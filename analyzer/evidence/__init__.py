@@ -1,0 +1,1 @@
+"""Evidence: what numbers say, before anybody holds an opinion; pure functions over columns."""

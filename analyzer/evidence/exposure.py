@@ -1,0 +1,62 @@
+"""Exact intervals for rates of rare errors (detection.md A3).
+
+k events in an exposure of n (bits, seconds, packets) leave the rate between the Garwood bounds
+chi2(a/2, 2k) / 2n and chi2(1 - a/2, 2k + 2) / 2n. Bursts make the counts wider than Poisson
+says; dividing by the Fano factor before and multiplying after widens the interval for it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import gammaincinv
+
+from fabrichealth.model import Floats
+
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """Rate per unit of exposure: best estimate, lower and upper bound (arrays [n])."""
+
+    rate: Floats
+    lower: Floats
+    upper: Floats
+
+
+def garwood(
+    events: NDArray[np.float64] | float,
+    exposure: NDArray[np.float64] | float,
+    fano: NDArray[np.float64] | float = 1.0,
+    confidence: float = CONFIDENCE,
+) -> Interval:
+    """Return the rate of `events` in `exposure`, NaN where there was no exposure.
+
+    With no events the upper bound is the one-sided rule of three (3.0 / n at 95 %).
+    """
+    k = np.atleast_1d(np.asarray(events, np.float64)) / np.maximum(fano, 1.0)
+    n = np.atleast_1d(np.asarray(exposure, np.float64))
+    n = np.where(n > 0, n, np.nan)
+    miss = 1.0 - confidence
+    widen = np.maximum(fano, 1.0)
+    lower = np.where(k > 0, gammaincinv(np.maximum(k, 1e-12), miss / 2), 0.0)
+    upper = np.where(k > 0, gammaincinv(k + 1.0, 1.0 - miss / 2), gammaincinv(1.0, 1.0 - miss))
+    return Interval(k * widen / n, lower * widen / n, upper * widen / n)
+
+
+def fano_factor(counts: Floats) -> Floats:
+    """Return variance over mean of per-poll counts ([s] from [s, k]); 1 where unknown."""
+    known = np.isfinite(counts)
+    number = known.sum(axis=1)
+    filled = np.where(known, counts, 0.0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        mean = filled.sum(axis=1) / number
+        spread = (np.where(known, counts - mean[:, None], 0.0) ** 2).sum(axis=1) / (number - 1)
+        factor = spread / mean
+    return np.where((number > 2) & (mean > 0), np.maximum(factor, 1.0), 1.0)
+
+
+def needed(limit: float, rate_per_second: float, confidence: float = CONFIDENCE) -> float:
+    """Return the error-free seconds that show a rate below `limit` (3 / (limit * rate))."""
+    return float(-np.log(1.0 - confidence) / (limit * rate_per_second))

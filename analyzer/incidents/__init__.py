@@ -1,0 +1,1 @@
+"""Incidents: one cause, one incident; culprit, victims, suppression."""

@@ -1,0 +1,49 @@
+"""View: all that a detector may look at in one pass."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from fabrichealth.events import Event
+from fabrichealth.metric import Metric
+from fabrichealth.model.changes import Changes
+from fabrichealth.model.finding import Finding
+from fabrichealth.model.window import Window
+
+if TYPE_CHECKING:  # the topology speaks of ports, so it may not be needed to import them
+    from fabrichealth.topology import Topology
+
+
+class View:
+    """The recent past, the topology, the events, and the detector's own last findings."""
+
+    def __init__(
+        self,
+        now: float,
+        topology: Topology,
+        events: Sequence[Event],
+        before: Sequence[Finding],
+        window: Callable[[Metric], Window],
+        changes: Callable[[Metric], Changes],
+    ) -> None:
+        self.now = now
+        self.topology = topology
+        self.events = events
+        """Known until now, oldest first."""
+        self.before = before
+        """The detector's own findings of the last pass."""
+        self._window = window
+        self._changes = changes
+        self._windows: dict[Metric, Window] = {}
+
+    def __getitem__(self, metric: Metric) -> Window:
+        """Return the metric's window; its length is the detector's setting `window`."""
+        found = self._windows.get(metric)
+        if found is None:
+            found = self._windows[metric] = self._window(metric)
+        return found
+
+    def changes(self, metric: Metric) -> Changes:
+        """Return the metric's changes over the detector's `memory`."""
+        return self._changes(metric)
