@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from fabrichealth.metric import Metric
 from fabrichealth.model import Poll, SeriesTable
@@ -78,6 +78,20 @@ class Source(ABC):
         Raises:
             SourceUnavailable: none of the files is a reply of this source.
         """
+
+    def moment(self, files: list[Path]) -> float | None:
+        """Return the newest time stamp inside these captures (unix seconds), None if none is.
+
+        The poll of a capture happened then, where nobody says otherwise.
+        """
+        return None
+
+    def memory(self) -> dict[str, Any]:
+        """Return what must survive a restart, as plain JSON values; empty if nothing must."""
+        return {}
+
+    def remember(self, memory: Mapping[str, Any]) -> None:
+        """Take up what `memory` returned before the restart; what cannot be used is ignored."""
 
     async def close(self) -> None:
         """Let go of connections and threads; called once, when the target goes."""
