@@ -26,6 +26,15 @@ ADMIN_UP = Metric(
     valid=FLAG,
 )
 
+NETWORK_HEALTHY = Metric(
+    name="port_network_healthy",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.PORT,
+    help="The device's own verdict of the network behind the port, where it gives one.",
+    valid=FLAG,
+)
+
 SPEED = Metric(
     name="port_speed_bits_per_second",
     kind=Kind.GAUGE,
