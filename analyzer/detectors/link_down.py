@@ -53,7 +53,7 @@ class LinkDown(Detector[LinkDownSettings]):
                 continue  # never seen up
             if known is None and self._brewing(view, states, ends[0], since):
                 continue
-            about = port if port in before else other if other in before else ends[0]
+            about = next((end for end in (port, other) if end in before), None)
             yield _finding(view, states, about or ends[0], ends, other, since)
 
     def _fallen(self, view: View) -> dict[Port, float]:

@@ -1,0 +1,103 @@
+"""Claims: findings of one pass, lifted to the culprit that their kind's row names, and joined.
+
+All findings about one link (both ends, speed and errors) are one claim; so are devices of one
+rack that went dark together.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from fabrichealth.kinds import DEVICE_DOWN, IncidentKind, Severity
+from fabrichealth.model import Finding, Place, Port, place_of
+from fabrichealth.topology import Topology
+
+TOGETHER = 120.0
+"""Seconds within which devices of a rack went dark together."""
+
+RACK_SHARE = 0.6
+"""Share of a rack's cabled hosts and switches that must be dark for the rack to be accused."""
+
+
+@dataclass
+class Claim:
+    """One suspected cause: a culprit, what was found of it, and what it explains."""
+
+    culprit: Place
+    findings: list[Finding]
+    victims: list[Place] = field(default_factory=list)
+
+    @property
+    def kind(self) -> IncidentKind:
+        """The gravest kind among its own findings."""
+        return max((finding.kind for finding in self.findings), key=lambda kind: kind.gravity)
+
+    @property
+    def severity(self) -> Severity:
+        """The highest severity among its own findings."""
+        return max(finding.rank for finding in self.findings)
+
+    @property
+    def since(self) -> float:
+        """First evidence counted."""
+        return min(finding.since for finding in self.findings)
+
+    @property
+    def seen(self) -> float:
+        """Last time the cause was present."""
+        return max(finding.at for finding in self.findings)
+
+    @property
+    def lead(self) -> Finding:
+        """The finding that names it: gravest kind, then highest score."""
+        return max(self.findings, key=lambda one: (one.kind.gravity, one.rank, one.score))
+
+
+def lift(finding: Finding, topology: Topology) -> Place:
+    """Return the culprit of a finding by its kind's row."""
+    about = finding.about
+    if isinstance(about, Port):
+        if finding.kind.culprit == "link" and (link := topology.link_of.get(about)):
+            return Place("link", link.id)
+        if finding.kind.culprit == "device" and finding.kind.name != "watch.data_implausible":
+            return Place("device", about.device)
+    return place_of(about)
+
+
+def claims(findings: Iterable[Finding], topology: Topology) -> list[Claim]:
+    """Return one claim per culprit, racks put together."""
+    found: dict[Place, Claim] = {}
+    for finding in findings:
+        place = lift(finding, topology)
+        claim = found.setdefault(place, Claim(place, []))
+        claim.findings.append(finding)
+        claim.victims.extend(v for v in finding.victims if v not in claim.victims)
+    return _racks(list(found.values()), topology)
+
+
+def _racks(every: list[Claim], topology: Topology) -> list[Claim]:
+    """Join devices of one rack that went dark together into one claim about the rack."""
+    dark: dict[str, list[Claim]] = {}
+    for claim in every:
+        if claim.kind is DEVICE_DOWN and (rack := topology.rack_of(claim.culprit.id)):
+            dark.setdefault(rack, []).append(claim)
+    joined: list[Claim] = []
+    gone: set[int] = set()
+    for rack, fallen in dark.items():
+        first = min(member.since for member in fallen)
+        members = [member for member in fallen if member.since - first <= TOGETHER]
+        heads = [n for n in topology.in_rack[rack] if _is_head(n, topology)]
+        darkened = {member.culprit.id for member in members}
+        if len(darkened) < 2 or len(darkened & set(heads)) < RACK_SHARE * len(heads):
+            continue
+        findings = [finding for member in members for finding in member.findings]
+        victims = [member.culprit for member in members]
+        joined.append(Claim(Place("rack", rack), findings, victims))
+        gone.update(id(member) for member in members)
+    return [claim for claim in every if id(claim) not in gone] + joined
+
+
+def _is_head(name: str, topology: Topology) -> bool:
+    """Return whether a device stands for itself: cabled, and not held by a host that is."""
+    host = topology.devices[name].host
+    cabled = topology.links_of
+    return name in cabled and not (host and host in cabled)

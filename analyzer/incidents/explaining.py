@@ -1,0 +1,111 @@
+"""Explaining: which claim is the cause, and which are only its victims.
+
+A dark device explains the links that end in it, the devices it holds, and the agents that ran
+on it; a rack explains its content; an ill scale-up link explains link errors that the
+accelerators of its domain report. Nothing explains what was there before it.
+"""
+
+from collections.abc import Iterable
+
+from analyzer.incidents.claims import Claim
+from analyzer.incidents.scope import owners
+from fabrichealth.events import Event
+from fabrichealth.kinds import ACCELERATOR_ERRORS, DEVICE_DOWN, WATCH_SOURCE_SILENT
+from fabrichealth.model import Place
+from fabrichealth.topology import Topology
+
+SLACK = 180.0
+"""Seconds by which a victim may seem to come first: polls and clocks differ."""
+
+SCALE_UP = frozenset({"nvlink", "hccs", "ub", "ualink", "cxl", "pcie"})
+
+
+def explained(every: list[Claim], topology: Topology) -> list[Claim]:
+    """Return the claims that stand, each with what it explains among its victims."""
+    order = sorted(every, key=lambda claim: (-_weight(claim), claim.since))
+    standing: list[Claim] = []
+    for claim in order:
+        cause = next((one for one in standing if explains(one, claim, topology)), None)
+        if cause is None:
+            standing.append(claim)
+            continue
+        for place in (claim.culprit, *claim.victims):
+            if place not in cause.victims and place != cause.culprit:
+                cause.victims.append(place)
+    return standing
+
+
+def _weight(claim: Claim) -> int:
+    return claim.kind.gravity + (1 if claim.culprit.type == "rack" else 0)
+
+
+def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
+    """Return whether one claim follows from another."""
+    if claim.since < cause.since - SLACK:
+        return False
+    if cause.kind is DEVICE_DOWN:
+        return bool(reach(cause.culprit, topology) & _touched(claim, topology))
+    if cause.culprit.type == "link":
+        return _by_link(cause, claim, topology)
+    return False
+
+
+def _by_link(cause: Claim, claim: Claim, topology: Topology) -> bool:
+    link = topology.links.get(cause.culprit.id)
+    if link is None:
+        return False
+    if claim.kind is ACCELERATOR_ERRORS and link.technology in SCALE_UP:
+        if not all(one.detail.get("link_codes") for one in claim.findings):
+            return False
+        ends = {end.device for end in link.ends}
+        near = claim.culprit.id in ends
+        domains = {topology.domain_of(device) for device in ends} - {""}
+        return near or topology.domain_of(claim.culprit.id) in domains
+    if claim.kind is WATCH_SOURCE_SILENT:
+        # the agent answers in band, and this was its only cable
+        return any(
+            topology.links_of.get(device, []) == [link] for device in _touched(claim, topology)
+        )
+    return False
+
+
+def reach(place: Place, topology: Topology) -> set[str]:
+    """Return the devices that go dark with a device or rack: its content, what those hold."""
+    devices = set(topology.devices_of(place))
+    for device in tuple(devices):
+        devices.update(topology.hosted.get(device, ()))
+    return devices
+
+
+def _touched(claim: Claim, topology: Topology) -> set[str]:
+    touched = owners(claim.culprit, topology)
+    if claim.kind is WATCH_SOURCE_SILENT:
+        for victim in claim.victims:
+            touched |= owners(victim, topology)
+    return touched
+
+
+def downstream(claim: Claim, topology: Topology, events: Iterable[Event]) -> list[Place]:
+    """Return what suffers by the topology and the jobs: links, held devices, jobs."""
+    devices = reach(claim.culprit, topology)
+    found: list[Place] = []
+    if claim.kind is DEVICE_DOWN:
+        found += [Place("device", name) for name in sorted(devices - {claim.culprit.id})]
+        links = {link.id for name in devices for link in topology.links_of.get(name, ())}
+        found += [Place("link", name) for name in sorted(links)]
+    touched = devices | {held for name in devices for held in topology.hosted.get(name, ())}
+    if claim.culprit.type in {"link", "device", "rack"}:
+        found += [Place("job", job) for job in jobs_on(touched, events)]
+    return found
+
+
+def jobs_on(devices: set[str], events: Iterable[Event]) -> list[str]:
+    """Return the jobs that run now on any of the devices."""
+    running: dict[str, set[str]] = {}
+    for event in events:
+        job = event.scope.get("job", "")
+        if event.kind == "job_start":
+            running[job] = set(map(str, event.more.get("accelerators", ())))
+        elif event.kind in {"job_end", "job_cancelled"}:
+            running.pop(job, None)
+    return sorted(job for job, held in running.items() if job and held & devices)

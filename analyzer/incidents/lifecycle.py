@@ -1,0 +1,274 @@
+"""Lifecycle: claims become incidents, grow, are suppressed, and close.
+
+An incident keeps its id. A claim belongs to the open incident with the same culprit; or to one
+that explains it and has not closed; or it opens a new one. Open incidents that a graver claim
+now explains are merged: the oldest goes on under the new culprit, the others close as its
+victims.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from analyzer.incidents.claims import Claim
+from analyzer.incidents.explaining import SCALE_UP, downstream, reach
+from analyzer.incidents.scope import owners
+from analyzer.incidents.suppression import GRACE, suppressed_by
+from analyzer.ledger import Ledger
+from fabrichealth.events import Event
+from fabrichealth.kinds import (
+    ACCELERATOR_ERRORS,
+    DEVICE_DOWN,
+    Cause,
+    Severity,
+)
+from fabrichealth.model import Change, Incident, Place
+from fabrichealth.topology import Topology
+
+TAIL = 300.0
+"""After a device came back its links may still stumble for so long: the same incident."""
+
+SLACK = 180.0
+"""Seconds by which a victim may seem to come first: polls and clocks differ."""
+
+EVIDENCE_KEPT = 64
+
+
+@dataclass
+class Policy:
+    """What a site decides about incidents."""
+
+    hold_down: float | None = None
+    """Seconds for kinds without their own longer one; None leaves the kinds' rows."""
+    grace: float = GRACE
+
+
+@dataclass
+class Step:
+    """What one pass did to incidents."""
+
+    changed: list[Incident] = field(default_factory=list)
+    closed: list[Incident] = field(default_factory=list)
+
+
+def advance(
+    ledger: Ledger,
+    standing: list[Claim],
+    now: float,
+    topology: Topology,
+    events: Sequence[Event],
+    policy: Policy,
+    prefix: str = "i",
+) -> Step:
+    """Bring the ledger's incidents to what the claims of this pass say."""
+    step = Step()
+    known = ledger.sequence
+    for claim in standing:
+        incident = _home(ledger, claim, topology)
+        if incident is None:
+            incident = _open(ledger, claim, topology, prefix)
+            step.changed.append(incident)
+        changed = _grow(incident, claim, topology, events)
+        changed |= _merge(ledger, incident, claim, topology, now, step)
+        if changed and incident not in step.changed:
+            step.changed.append(incident)
+    for incident in list(ledger.incidents):
+        if _weigh(ledger, incident, now, topology, events, policy):
+            step.changed.extend([incident] if incident not in step.changed else [])
+        fresh = int(incident.incident.removeprefix(prefix)) > known
+        if fresh and incident.suppressed_by is None and incident.severity < Severity.TICKET:
+            _count(ledger, incident)
+        hold = incident.kind.hold_down
+        if policy.hold_down is not None and hold <= policy.hold_down:
+            hold = policy.hold_down
+        if now - incident.last_seen >= hold:
+            incident.closed_at = incident.last_seen
+            ledger.incidents.remove(incident)
+            step.closed.append(incident)
+    return step
+
+
+def _home(ledger: Ledger, claim: Claim, topology: Topology) -> Incident | None:
+    """Return the open incident that a claim belongs to."""
+    for incident in ledger.incidents:
+        if incident.culprit == claim.culprit:
+            return incident
+    for incident in ledger.incidents:
+        if _swallows(incident, claim, topology):
+            return incident
+    for incident in sorted(ledger.incidents, key=lambda one: one.opened_at):
+        if _swallowed(incident, claim, topology):
+            return incident
+    return None
+
+
+def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
+    """Return whether an open incident of a device or link explains a later claim."""
+    if not incident.opened_at - SLACK <= claim.since <= incident.last_seen + TAIL:
+        return False
+    if incident.kind is DEVICE_DOWN:
+        touched = owners(claim.culprit, topology)
+        return claim.kind is not DEVICE_DOWN and bool(reach(incident.culprit, topology) & touched)
+    link = topology.links.get(incident.culprit.id)
+    if link is None or claim.kind is not ACCELERATOR_ERRORS or link.technology not in SCALE_UP:
+        return False
+    if not all(one.detail.get("link_codes") for one in claim.findings):
+        return False
+    domains = {topology.domain_of(end.device) for end in link.ends} - {""}
+    return topology.domain_of(claim.culprit.id) in domains
+
+
+def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
+    """Return whether a new claim about a device explains an incident that is open."""
+    if claim.kind is not DEVICE_DOWN or incident.opened_at < claim.since - SLACK:
+        return False
+    return bool(reach(claim.culprit, topology) & owners(incident.culprit, topology))
+
+
+def _open(ledger: Ledger, claim: Claim, topology: Topology, prefix: str) -> Incident:
+    ledger.sequence += 1
+    incident = Incident(
+        incident=f"{prefix}{ledger.sequence}",
+        kind=claim.kind,
+        severity=claim.severity,
+        opened_at=claim.since,
+        culprit=claim.culprit,
+        because=claim.lead.because,
+        action=claim.kind.action,
+        domain=_domain(claim.culprit, topology),
+        last_seen=claim.seen,
+    )
+    ledger.incidents.append(incident)
+    return incident
+
+
+def _domain(culprit: Place, topology: Topology) -> str | None:
+    if culprit.type == "domain":
+        return culprit.id
+    if culprit.type == "rack" and (rack := topology.racks.get(culprit.id)):
+        return rack.domain or None
+    found = {topology.domain_of(device) for device in owners(culprit, topology)} - {""}
+    return found.pop() if len(found) == 1 else None
+
+
+def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence[Event]) -> bool:
+    """Put into an incident what a claim adds; return whether anything a person reads changed."""
+    lead = claim.lead
+    known = (incident.kind, incident.severity, incident.culprit, len(incident.victims))
+    own = claim.culprit == incident.culprit or claim.kind.gravity > incident.kind.gravity
+    incident.last_seen = max(incident.last_seen, claim.seen)
+    if own and claim.kind.gravity >= incident.kind.gravity:
+        former = incident.culprit
+        incident.kind, incident.culprit = claim.kind, claim.culprit
+        incident.action = claim.kind.action
+        incident.because = lead.because
+        incident.side = str(lead.side) if lead.side else None
+        incident.direction, incident.lane = lead.direction, lead.lane
+        incident.score = lead.score
+        incident.forecast = lead.forecast
+        incident.causes = _causes(claim)
+        incident.cause = max(incident.causes, key=lambda c: incident.causes[c], default=None)
+        if former != incident.culprit:
+            incident.domain = _domain(incident.culprit, topology)
+            _add_victims(incident, [former])
+        _keep_evidence(incident, claim)
+    if own:
+        incident.severity = max(incident.severity, claim.severity)
+        _add_victims(incident, [*claim.victims, *downstream(claim, topology, events)])
+    else:
+        _add_victims(incident, [claim.culprit, *claim.victims])
+    if not incident.history or (incident.kind.name, incident.severity) != (
+        incident.history[-1].kind,
+        incident.history[-1].severity,
+    ):
+        at = claim.since if not incident.history else claim.seen
+        incident.history.append(Change(at, incident.kind.name, incident.severity))
+    return known != (incident.kind, incident.severity, incident.culprit, len(incident.victims))
+
+
+def _causes(claim: Claim) -> dict[Cause, float]:
+    """Join the causes that the findings weigh, each finding with the same voice."""
+    weighed = [one.causes for one in claim.findings if one.causes]
+    if not claim.kind.causes or not weighed:
+        return {}
+    total: dict[Cause, float] = {}
+    for causes in weighed:
+        for cause, share in causes.items():
+            total[cause] = total.get(cause, 0.0) + share / len(weighed)
+    return total
+
+
+def _keep_evidence(incident: Incident, claim: Claim) -> None:
+    lines = {
+        (str(line.metric), tuple(sorted(line.labels.items()))): line
+        for line in (*incident.evidence, *(e for f in claim.findings for e in f.evidence))
+    }
+    incident.evidence = sorted(lines.values(), key=lambda line: line.at)[-EVIDENCE_KEPT:]
+
+
+def _add_victims(incident: Incident, places: list[Place]) -> None:
+    known = set(incident.victims)
+    known.add(incident.culprit)
+    for place in places:
+        if place not in known:
+            incident.victims.append(place)
+            known.add(place)
+
+
+def _merge(
+    ledger: Ledger,
+    incident: Incident,
+    claim: Claim,
+    topology: Topology,
+    now: float,
+    step: Step,
+) -> bool:
+    """Close the other open incidents that this claim explains; they become its victims."""
+    merged = [
+        other
+        for other in ledger.incidents
+        if other is not incident and _swallowed(other, claim, topology)
+    ]
+    for other in merged:
+        other.closed_at = min(now, max(other.last_seen, other.opened_at))
+        other.because = f"{other.because}; explained by {incident.incident}"
+        ledger.incidents.remove(other)
+        step.closed.append(other)
+        _add_victims(incident, [other.culprit, *other.victims])
+    return bool(merged)
+
+
+def _count(ledger: Ledger, incident: Incident) -> None:
+    key = (incident.kind.name, str(incident.severity), incident.domain or "")
+    ledger.opened[key] = ledger.opened.get(key, 0) + 1
+
+
+def _weigh(
+    ledger: Ledger,
+    incident: Incident,
+    now: float,
+    topology: Topology,
+    events: Sequence[Event],
+    policy: Policy,
+) -> bool:
+    """Suppress or confirm; return whether that changed."""
+    before = (incident.suppressed_by, incident.confirmed_at)
+    incident.suppressed_by = suppressed_by(
+        incident.kind,
+        incident.severity,
+        incident.culprit,
+        incident.opened_at,
+        now,
+        events,
+        topology,
+        policy.grace,
+    )
+    if incident.suppressed_by is not None:
+        incident.confirmed_at = None
+    elif incident.confirmed_at is None and incident.severity >= Severity.TICKET:
+        present = incident.last_seen >= now - SLACK
+        if present or before[0] is None:
+            incident.confirmed_at = now
+            _count(ledger, incident)
+        else:
+            incident.suppressed_by = before[0]  # it ended within its excuse
+    return before != (incident.suppressed_by, incident.confirmed_at)

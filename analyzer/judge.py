@@ -1,0 +1,137 @@
+"""Judge: one pass over the store, from windows to incidents and verdict series.
+
+Pure but for the store it reads: time is an argument, what survives lies in the ledger. Live and
+replayed judging are the same calls.
+"""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from analyzer.detector import AnyDetector, Detector
+from analyzer.incidents.claims import claims
+from analyzer.incidents.explaining import explained
+from analyzer.incidents.lifecycle import Policy, advance
+from analyzer.incidents.quality import quality
+from analyzer.incidents.restarts import restarts
+from analyzer.ledger import Ledger, copy_of
+from analyzer.memory import Memory
+from analyzer.verdicts import Verdict, verdicts
+from fabrichealth.catalogue.devices import BOOT_TIME
+from fabrichealth.events import Event
+from fabrichealth.metric import Metric
+from fabrichealth.model import Changes, Finding, Incident, View, Window
+from fabrichealth.plugins import classes
+from fabrichealth.settings import Settings
+from fabrichealth.store.protocol import Store
+from fabrichealth.topology import Topology
+
+BOOTS_REMEMBERED = 7200.0
+EVENTS_REMEMBERED = 30 * 86_400.0
+
+
+@dataclass
+class Outcome:
+    """What one pass found."""
+
+    at: float
+    findings: list[Finding] = field(default_factory=list)
+    changed: list[Incident] = field(default_factory=list)
+    closed: list[Incident] = field(default_factory=list)
+    verdicts: list[Verdict] = field(default_factory=list)
+
+
+def detectors(settings: Mapping[str, Settings] | None = None) -> dict[str, AnyDetector]:
+    """Return every detector in the folder, by file name, with its settings or defaults."""
+    given = settings or {}
+    return {
+        name: kind(given.get(name, kind.settings_type()))
+        for name, kind in classes("analyzer.detectors", Detector).items()
+    }
+
+
+class Judge:
+    """Runs the detectors and keeps the incidents."""
+
+    def __init__(
+        self,
+        store: Store,
+        topology: Topology,
+        every: Mapping[str, AnyDetector],
+        ledger: Ledger,
+        policy: Policy | None = None,
+    ) -> None:
+        self._store = store
+        self.topology = topology
+        self._detectors = every
+        self.ledger = ledger
+        self._policy = policy or Policy()
+        self._memory = Memory(store, _spans(every))
+        self._events: list[Event] = []
+
+    def tell(self, events: Sequence[Event]) -> None:
+        """Add events that became known; they count from their `at` on."""
+        self._events.extend(events)
+        self._events.sort(key=lambda event: event.at)
+
+    def judge(self, now: float) -> Outcome:
+        """Run one pass at `now` (unix seconds)."""
+        self._store.refresh()
+        self._memory.advance(now)
+        known = [event for event in self._events if now - EVENTS_REMEMBERED < event.at <= now]
+        found: list[Finding] = []
+        cost: dict[str, tuple[float, float]] = {}
+        windows: dict[tuple[Metric, float], Window] = {}
+        view: View | None = None
+        for name, detector in self._detectors.items():
+            began = time.perf_counter()
+            view = self._view(name, detector, now, known, windows)
+            mine = list(detector.judge(view))
+            self.ledger.before[name] = mine
+            found.extend(mine)
+            cost[name] = (time.perf_counter() - began, detector.coverage(view))
+        boots = restarts(self._memory.changes(BOOT_TIME, now, BOOTS_REMEMBERED))
+        events = sorted([*known, *boots], key=lambda event: event.at)
+        standing = explained(claims(found, self.topology), self.topology)
+        step = advance(self.ledger, standing, now, self.topology, events, self._policy)
+        if view is not None:
+            for incident in step.changed:
+                incident.data_quality = quality(incident, view)
+        return Outcome(
+            now,
+            found,
+            [copy_of(incident) for incident in step.changed],
+            step.closed,
+            verdicts(self.ledger, cost),
+        )
+
+    def _view(
+        self,
+        name: str,
+        detector: AnyDetector,
+        now: float,
+        events: Sequence[Event],
+        windows: dict[tuple[Metric, float], Window],
+    ) -> View:
+        settings = detector.settings
+
+        def window(metric: Metric) -> Window:
+            key = (metric, settings.window)
+            if key not in windows:
+                windows[key] = self._store.window(metric, now, settings.window)
+            return windows[key]
+
+        def changes(metric: Metric) -> Changes:
+            return self._memory.changes(metric, now, settings.memory)
+
+        return View(now, self.topology, events, self.ledger.before.get(name, ()), window, changes)
+
+
+def _spans(every: Mapping[str, AnyDetector]) -> dict[Metric, float]:
+    """Return how long each metric's changes must be remembered."""
+    spans: dict[Metric, float] = {BOOT_TIME: BOOTS_REMEMBERED}
+    for detector in every.values():
+        if detector.settings.memory > 0:
+            for metric in detector.metrics:
+                spans[metric] = max(spans.get(metric, 0.0), detector.settings.memory)
+    return spans

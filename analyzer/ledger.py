@@ -1,0 +1,210 @@
+"""Ledger: what survives a restart of the judging: last findings, open incidents, counts.
+
+One JSON file under `state:`, replaced atomically after each pass that changed it. A file that
+cannot be read is set aside with a warning; judging then starts from the store alone.
+"""
+
+import logging
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from fabrichealth.catalogue import METRICS
+from fabrichealth.kinds import KINDS, Cause, Severity
+from fabrichealth.model import (
+    Alternative,
+    Change,
+    Evidence,
+    Finding,
+    Forecast,
+    Incident,
+    Place,
+    Port,
+    place_of,
+)
+
+log = logging.getLogger(__name__)
+
+
+@dataclass
+class Ledger:
+    """Everything that judging remembers beyond the store."""
+
+    before: dict[str, list[Finding]] = field(default_factory=dict)
+    """Last findings by detector."""
+    incidents: list[Incident] = field(default_factory=list)
+    """Open incidents."""
+    opened: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    """Incidents opened by (kind, severity, domain)."""
+    sequence: int = 0
+    """Number of the last incident."""
+
+
+def save(ledger: Ledger, path: Path) -> None:
+    """Replace the file atomically; what it held before survives a crash in between."""
+    text = orjson.dumps(
+        {
+            "sequence": ledger.sequence,
+            "opened": [[*key, count] for key, count in ledger.opened.items()],
+            "before": {
+                name: [_finding(one) for one in found] for name, found in ledger.before.items()
+            },
+            "incidents": [
+                {**one.to_json(), "last_seen": one.last_seen} for one in ledger.incidents
+            ],
+        }
+    )
+    draft = path.with_suffix(".draft")
+    with draft.open("wb") as handle:
+        handle.write(text)
+        handle.flush()
+        os.fsync(handle.fileno())
+    draft.replace(path)
+
+
+def load(path: Path) -> Ledger:
+    """Return the ledger of a state folder; an empty one if there is none, or none to be read."""
+    try:
+        plain = orjson.loads(path.read_bytes())
+        return Ledger(
+            {name: [_to_finding(one) for one in found] for name, found in plain["before"].items()},
+            [to_incident(one) for one in plain["incidents"]],
+            {(kind, severity, domain): n for kind, severity, domain, n in plain["opened"]},
+            plain["sequence"],
+        )
+    except FileNotFoundError:
+        return Ledger()
+    except (OSError, ValueError, KeyError, TypeError) as wrong:
+        aside = path.with_suffix(".unreadable")
+        log.warning("%s: cannot be read (%s); set aside as %s", path, wrong, aside.name)
+        try:
+            path.replace(aside)
+        except OSError as stuck:
+            log.warning("%s: cannot be set aside either (%s)", path, stuck)
+        return Ledger()
+
+
+def _evidence(one: Evidence) -> dict[str, Any]:
+    return {
+        "metric": str(one.metric),
+        "labels": dict(one.labels),
+        "value": one.value,
+        "expected": one.expected,
+        "unit": one.unit,
+        "at": one.at,
+        "says": one.says,
+    }
+
+
+def _to_evidence(plain: Mapping[str, Any]) -> Evidence:
+    return Evidence(
+        METRICS[plain["metric"]],
+        plain["labels"],
+        float("nan") if plain["value"] is None else plain["value"],
+        plain["expected"],
+        plain["unit"],
+        plain["at"],
+        plain["says"],
+    )
+
+
+def _finding(one: Finding) -> dict[str, Any]:
+    return {
+        "kind": one.kind.name,
+        "about": [*place_of(one.about)],
+        "score": one.score,
+        "since": one.since,
+        "at": one.at,
+        "evidence": [_evidence(line) for line in one.evidence],
+        "because": one.because,
+        "causes": {cause.value: share for cause, share in one.causes.items()},
+        "side": str(one.side) if one.side else None,
+        "direction": one.direction,
+        "lane": one.lane,
+        "severity": None if one.severity is None else int(one.severity),
+        "victims": [[*place] for place in one.victims],
+        "detail": dict(one.detail),
+        "forecast": None if one.forecast is None else _forecast(one.forecast),
+    }
+
+
+def _forecast(one: Forecast) -> dict[str, Any]:
+    return {"event": one.event, "p10": one.p10, "p50": one.p50, "p90": one.p90}
+
+
+def _to_finding(plain: Mapping[str, Any]) -> Finding:
+    type_, name = plain["about"]
+    return Finding(
+        kind=KINDS[plain["kind"]],
+        about=Port.parse(name) if type_ == "port" else Place(type_, name),
+        score=plain["score"],
+        since=plain["since"],
+        at=plain["at"],
+        evidence=[_to_evidence(line) for line in plain["evidence"]],
+        because=plain["because"],
+        causes={Cause(cause): share for cause, share in plain["causes"].items()},
+        side=Port.parse(plain["side"]) if plain["side"] else None,
+        direction=plain["direction"],
+        lane=plain["lane"],
+        severity=None if plain["severity"] is None else Severity(plain["severity"]),
+        victims=tuple(Place(*place) for place in plain["victims"]),
+        detail=plain["detail"],
+        forecast=None if plain["forecast"] is None else Forecast(**plain["forecast"]),
+    )
+
+
+def to_incident(plain: Mapping[str, Any]) -> Incident:
+    """Read an incident object of contract 5 back.
+
+    Raises:
+        KeyError: a kind or metric that this version does not know, or a field missing.
+    """
+    culprit = plain["culprit"]
+    return Incident(
+        incident=plain["incident"],
+        kind=KINDS[plain["kind"]],
+        severity=Severity[plain["severity"].upper()],
+        opened_at=plain["opened_at"],
+        confirmed_at=plain["confirmed_at"],
+        closed_at=plain["closed_at"],
+        last_seen=plain.get("last_seen", plain["closed_at"] or plain["opened_at"]),
+        domain=plain["domain"],
+        history=[
+            Change(step["at"], step["kind"], Severity[step["severity"].upper()])
+            for step in plain["history"]
+        ],
+        culprit=Place(culprit["type"], culprit["id"]),
+        side=culprit["side"],
+        direction=culprit["direction"],
+        lane=culprit["lane"],
+        victims=[Place(one["type"], one["id"]) for one in plain["victims"]],
+        path=list(plain["path"]),
+        alternatives=[
+            Alternative(
+                Place(other["culprit"]["type"], other["culprit"]["id"]),
+                other["share"],
+                other["why_not"],
+            )
+            for other in plain["alternatives"]
+        ],
+        cause=Cause(plain["cause"]) if plain["cause"] else None,
+        causes={Cause(one["cause"]): one["probability"] for one in plain["causes"]},
+        score=plain["score"],
+        evidence=[_to_evidence(line) for line in plain["evidence"]],
+        because=plain["because"],
+        forecast=None if plain["forecast"] is None else Forecast(**plain["forecast"]),
+        action=plain["action"],
+        safe_to_drain=plain["safe_to_drain"],
+        safe_because=plain["safe_because"],
+        data_quality=plain["data_quality"],
+        suppressed_by=plain["suppressed_by"],
+    )
+
+
+def copy_of(incident: Incident) -> Incident:
+    """Return an incident that later changes of the ledger's own leave alone."""
+    return replace(incident, history=list(incident.history), victims=list(incident.victims))

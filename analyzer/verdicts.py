@@ -1,0 +1,43 @@
+"""Verdict series: what judging tells /metrics and the store."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from analyzer.ledger import Ledger
+from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENT_INFO, INCIDENTS
+from fabrichealth.catalogue.watchers import ANALYSIS_COVERAGE, ANALYSIS_SECONDS
+from fabrichealth.metric import Metric
+from fabrichealth.model import Labels
+
+
+class Verdict(NamedTuple):
+    """One value of one verdict series."""
+
+    metric: Metric
+    labels: Labels
+    value: float
+
+
+def verdicts(ledger: Ledger, cost: Mapping[str, tuple[float, float]]) -> list[Verdict]:
+    """Return the verdict series of one pass; `cost` is (seconds, coverage) by detector."""
+    found: list[Verdict] = []
+    for incident in ledger.incidents:
+        domain, culprit = incident.domain or "", incident.culprit.id
+        if incident.suppressed_by is None:
+            labels = (incident.incident, domain, culprit)
+            found.append(Verdict(INCIDENT_ACTIVE, labels, float(incident.severity)))
+        info = (
+            incident.incident,
+            incident.kind.name,
+            str(incident.severity),
+            incident.cause.value if incident.cause else "",
+            culprit,
+            incident.suppressed_by or "",
+        )
+        found.append(Verdict(INCIDENT_INFO, info, 1.0))
+    for key, count in ledger.opened.items():
+        found.append(Verdict(INCIDENTS, key, float(count)))
+    for name, (seconds, coverage) in cost.items():
+        found.append(Verdict(ANALYSIS_SECONDS, (name,), seconds))
+        found.append(Verdict(ANALYSIS_COVERAGE, (name,), coverage))
+    return found
