@@ -122,10 +122,17 @@ def aligned(
 ) -> Window:
     """Build a window from (clock, at, series, values) rows in any order; the slow reference.
 
-    Of equal time stamps of one clock the later row wins, value by value. What a store returns
-    fast must equal this.
+    Only rows that hold the metric make polls: another metric of the same clock may come at its
+    own pace. Of equal time stamps of one clock the later row wins, value by value. A series that
+    two clocks read belongs to the one that read it last (a tie: the higher number); what the
+    other read is left out. What a store returns fast must equal this.
     """
-    inside = [row for row in samples if until - seconds < row[1] <= until]
+    wanted = table.of(metric)
+    inside = [
+        row
+        for row in samples
+        if until - seconds < row[1] <= until and np.isin(row[2], wanted).any()
+    ]
     clocks = sorted({row[0] for row in inside})
     times = {c: sorted({row[1] for row in inside if row[0] == c}) for c in clocks}
     width = max((len(t) for t in times.values()), default=0)
@@ -133,15 +140,18 @@ def aligned(
     at = np.full((number, width), np.nan)
     for c in clocks:
         at[c, width - len(times[c]) :] = times[c]
-    wanted = table.of(metric)
     values = np.full((len(wanted), width), np.nan)
     clock = np.zeros(len(wanted), np.int32)
-    seen = np.zeros(len(wanted), bool)
+    newest = np.full(len(wanted), -np.inf)
+    for c, when, series, _ in sorted(inside, key=lambda row: row[:2]):
+        rows = np.searchsorted(wanted, series[np.isin(series, wanted)])
+        rows = rows[when >= newest[rows]]
+        clock[rows], newest[rows] = c, when
     for c, when, series, given in inside:
         column = width - len(times[c]) + times[c].index(when)
         mine = np.isin(series, wanted)
         rows = np.searchsorted(wanted, series[mine])
-        values[rows, column] = given[mine]
-        clock[rows] = c
-        seen[rows] = True
+        own = clock[rows] == c
+        values[rows[own], column] = given[mine][own]
+    seen = np.isfinite(newest)
     return Window(metric, table, wanted[seen], values[seen], at, clock[seen], until, seconds)

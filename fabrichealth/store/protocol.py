@@ -58,7 +58,7 @@ class Store(Protocol):
         ...
 
     def one(self, series: int, start: float, end: float, step: float = 0) -> tuple[Floats, Floats]:
-        """Return (at, values) of one series in (start, end], ascending, from the finest tier there is."""
+        """Return (at, values) of one series in (start, end], ascending, from the finest tier."""
         ...
 
     def span(self) -> tuple[float, float] | None:
