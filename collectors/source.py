@@ -50,12 +50,22 @@ class Target:
         return self.device or self.name
 
 
+@dataclass(frozen=True, slots=True)
+class Urgency:
+    """A target worth watching closely: poll it every `period` seconds, for so many seconds."""
+
+    period: float
+    seconds: float
+
+
 class Source(ABC):
     """One target of one kind. Built once per target, read many times."""
 
     settings_type: ClassVar[type[SourceSettings]] = SourceSettings
     metrics: ClassVar[tuple[Metric, ...]] = ()
     """Every metric that this source can give; others are a fault of the source."""
+    schemes: ClassVar[tuple[str, ...]] = ()
+    """URL schemes of its addresses; none for what runs on the host."""
 
     def __init__(self, settings: SourceSettings, target: Target, table: SeriesTable) -> None:
         self.settings = settings
@@ -92,6 +102,10 @@ class Source(ABC):
 
     def remember(self, memory: Mapping[str, Any]) -> None:
         """Take up what `memory` returned before the restart; what cannot be used is ignored."""
+
+    def urgent(self, poll: Poll) -> Urgency | None:
+        """Return how closely this target should be watched for a while, by what a poll said."""
+        return None
 
     async def close(self) -> None:
         """Let go of connections and threads; called once, when the target goes."""

@@ -7,10 +7,10 @@ one item each, or, for constants, several. Nothing lists them.
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from types import ModuleType
-from typing import TypeVar
+from typing import TypeVar, cast
 
 Item = TypeVar("Item")
 
@@ -41,8 +41,8 @@ def constants(package: str, kind: type[Item]) -> dict[str, Item]:
     }
 
 
-def classes(package: str, base: type[Item]) -> dict[str, type[Item]]:
-    """Return the one subclass of `base` that each module defines, by file name.
+def classes(package: str, base: Callable[..., Item]) -> dict[str, type[Item]]:
+    """Return the one subclass of the class `base` that each module defines, by file name.
 
     Raises:
         TypeError: a module defines none, or more than one.
@@ -50,15 +50,17 @@ def classes(package: str, base: type[Item]) -> dict[str, type[Item]]:
     return {name: item(package, name, base) for name, _ in modules(package)}
 
 
-def item(package: str, name: str, base: type[Item]) -> type[Item]:
-    """Return the one subclass of `base` defined in `package.name`, importing only that file.
+def item(package: str, name: str, base: Callable[..., Item]) -> type[Item]:
+    """Return the one subclass of the class `base` that a file defines; imports no other file.
 
     Raises:
         TypeError: the module defines none, or more than one.
     """
+    if not inspect.isclass(base):
+        raise TypeError(f"{base!r} is not a class")
     module = importlib.import_module(f"{package}.{name}")
     found = [
-        value
+        cast("type[Item]", value)
         for value in vars(module).values()
         if inspect.isclass(value)
         and issubclass(value, base)

@@ -1,0 +1,289 @@
+"""The site file (contract 8): what is read, kept, judged and told, by whom.
+
+The sections of sources and detectors are theirs; this module is handed their types. Every
+error names file, line and key. `${VAR}` is replaced from the environment in addresses and file
+names only; secrets are files or environment variables, never values.
+"""
+
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+from urllib.parse import urlsplit
+
+from pydantic import BeforeValidator, Field, field_validator
+
+from fabrichealth.errors import SiteError
+from fabrichealth.settings import Duration, Settings, Size, seconds
+from fabrichealth.yamlfile import Loc, YamlFile, load
+
+
+def _expanded(text: object) -> object:
+    """Replace `${VAR}`; a variable that is not set is an error."""
+    if not isinstance(text, str):
+        return text
+
+    def value(found: re.Match[str]) -> str:
+        name = found[1]
+        if name not in os.environ:
+            raise ValueError(f"environment variable {name} is not set")
+        return os.environ[name]
+
+    return re.sub(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}", value, text)
+
+
+Known = TypeVar("Known")
+
+Address = Annotated[str, BeforeValidator(_expanded)]
+File = Annotated[Path, BeforeValidator(_expanded)]
+
+
+class Retention(Settings):
+    """How long each tier is kept."""
+
+    raw: Duration = seconds(86_400)
+    """Every poll."""
+    minute: Duration = Field(default=seconds(14 * 86_400), alias="1m")
+    """One value a minute."""
+    ten_minutes: Duration = Field(default=seconds(365 * 86_400), alias="10m")
+    """One value every ten minutes."""
+
+
+class StoreSection(Settings):
+    """Where readings and verdicts are kept."""
+
+    kind: Literal["embedded"] = "embedded"
+    """The embedded store lies in `state:` and needs nothing else."""
+    retention: Retention = Retention()
+    max_bytes: Size = 20 * 2**30
+    """When the store grows beyond this the oldest goes first."""
+
+
+class Policy(Settings):
+    """What a site decides about incidents."""
+
+    capacity_floor: float = Field(default=0.75, ge=0, le=1)
+    """Share of a rack's or domain's capacity that must stay when something is drained."""
+    hold_down: Duration = seconds(1800)
+    """A cause absent for so long closes its incident; flaps take a day."""
+    page_budget_per_week_per_10k_links: float = Field(default=1.0, ge=0)
+    """Expected false pages that statistical kinds may cause."""
+    grace: Duration = seconds(1800)
+    """After a boot or a firmware upgrade nothing in its scope is news for so long."""
+    judge_every: Duration = seconds(10)
+    """How often the analyzer makes a pass."""
+
+
+class Notify(Settings):
+    """Who is told."""
+
+    kind: Literal["alertmanager"]
+    url: Address
+
+    @field_validator("url")
+    @classmethod
+    def _http(cls, url: str) -> str:
+        return _checked_url(url, ("http", "https"))
+
+
+class TargetRow(Settings):
+    """One target; `name` is a device of the topology where it is one."""
+
+    name: str = Field(min_length=1)
+    source: str
+    address: Address = ""
+    period: Duration | None = None
+    timeout: Duration | None = None
+    device: str = ""
+    rack: str = ""
+    loop: str = ""
+    feed: str = ""
+    mapping: str = ""
+    map: str = ""
+    user: str = ""
+    secret_file: File | None = None
+    secret_env: str = ""
+    ca_file: File | None = None
+    fingerprint: str = ""
+    version: str = ""
+    auth: str = ""
+    priv: str = ""
+    port: str = ""
+    driver: str = ""
+    root: File | None = None
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The keys that a source asks for by name, as text; empty ones left out."""
+        own = {"name", "source", "address", "period", "timeout", "device"}
+        return {
+            key: str(value)
+            for key, value in self.model_dump(exclude=own).items()
+            if value not in (None, "")
+        }
+
+
+class _File(Settings):
+    topology: File | None = None
+    events: File | None = None
+    state: File = Path("/var/lib/fabrichealth")
+    listen: str = "127.0.0.1:9480"
+    web_config: File | None = None
+    store: StoreSection = StoreSection()
+    sources: dict[str, Any] = Field(default_factory=dict)
+    targets: list[Any] = Field(default_factory=list)
+    detectors: dict[str, Any] = Field(default_factory=dict)
+    policy: Policy = Policy()
+    notify: list[Notify] = Field(default_factory=list)
+
+    @field_validator("listen")
+    @classmethod
+    def _host_and_port(cls, text: str) -> str:
+        host, _, port = text.rpartition(":")
+        if not host or not port.isdigit() or int(port) > 65_535:
+            raise ValueError(f"{text!r} is not HOST:PORT, such as 127.0.0.1:9480")
+        return text
+
+
+@dataclass(frozen=True)
+class SourceKind:
+    """What the site file must know of a source: its section, and addresses it takes."""
+
+    settings: type[Settings]
+    schemes: tuple[str, ...]
+    """URL schemes of its addresses; empty for a source that runs on the host."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A validated site file; paths are absolute or relative to the file's folder."""
+
+    path: Path
+    topology: Path | None
+    events: Path | None
+    state: Path
+    listen: tuple[str, int]
+    web_config: Path | None
+    store: StoreSection
+    sources: dict[str, Settings]
+    targets: list[TargetRow]
+    detectors: dict[str, Settings]
+    policy: Policy
+    notify: list[Notify]
+
+
+def read(
+    path: Path, sources: Mapping[str, SourceKind], detectors: Mapping[str, type[Settings]]
+) -> Site:
+    """Read and check a site file.
+
+    Raises:
+        SiteError: the first fault, with file, line and key.
+    """
+    file = load(path)
+    if not isinstance(file.value, Mapping):
+        raise SiteError(f"{path}:1: a site file is a mapping; it begins with topology: or targets:")
+    parsed = file.validated(_File, file.value)
+    base = path.parent
+    site_sources = {
+        name: file.validated(
+            _known(file, sources, "sources", name).settings, value or {}, ("sources", name)
+        )
+        for name, value in parsed.sources.items()
+    }
+    site_detectors = {
+        name: file.validated(
+            _known(file, detectors, "detectors", name), value or {}, ("detectors", name)
+        )
+        for name, value in parsed.detectors.items()
+    }
+    host, _, port = parsed.listen.rpartition(":")
+    return Site(
+        path,
+        base / parsed.topology if parsed.topology else None,
+        base / parsed.events if parsed.events else None,
+        base / parsed.state,
+        (host.strip("[]"), int(port)),
+        base / parsed.web_config if parsed.web_config else None,
+        parsed.store,
+        site_sources,
+        _targets(file, parsed.targets, sources, base),
+        site_detectors,
+        parsed.policy,
+        parsed.notify,
+    )
+
+
+def _known(file: YamlFile, known: Mapping[str, Known], section: str, name: str) -> Known:
+    """Return the item of a section's name, or say which names there are."""
+    if name not in known:
+        raise file.error((section, name), _unknown(name, known))
+    return known[name]
+
+
+def _targets(
+    file: YamlFile, rows: list[Any], sources: Mapping[str, SourceKind], base: Path
+) -> list[TargetRow]:
+    found: list[TargetRow] = []
+    seen: dict[tuple[str, str], int] = {}
+    for index, value in enumerate(rows):
+        loc: Loc = ("targets", index)
+        row = file.validated(TargetRow, value, loc)
+        kind = sources.get(row.source)
+        if kind is None:
+            raise file.error((*loc, "source"), _unknown(row.source, sources))
+        key = (row.source, row.name)
+        if key in seen:
+            what = f"{row.source} {row.name} is a target already, in line {seen[key]}"
+            raise file.error((*loc, "name"), what)
+        seen[key] = file.line(loc)
+        _check_address(file, loc, row, kind)
+        found.append(_anchored(row, base))
+    return found
+
+
+def _check_address(file: YamlFile, loc: Loc, row: TargetRow, kind: SourceKind) -> None:
+    if not kind.schemes:
+        if row.address:
+            raise file.error((*loc, "address"), f"{row.source} runs on the host and has none")
+        return
+    if not row.address:
+        raise file.error(loc, f"address is missing; {row.source} wants {_forms(kind)}")
+    try:
+        _checked_url(row.address, kind.schemes)
+    except ValueError as wrong:
+        raise file.error((*loc, "address"), str(wrong)) from None
+
+
+def _forms(kind: SourceKind) -> str:
+    return " or ".join(f"{scheme}://HOST" for scheme in kind.schemes)
+
+
+def _checked_url(url: str, schemes: tuple[str, ...]) -> str:
+    try:
+        parts = urlsplit(url)
+        _ = parts.port
+    except ValueError as wrong:
+        raise ValueError(f"{url!r} is not an address: {wrong}") from None
+    if parts.password:
+        raise ValueError("an address holds no password; use user and secret_file")
+    if parts.scheme not in schemes or not (parts.netloc or parts.path.strip("/")):
+        forms = " or ".join(f"{scheme}://HOST" for scheme in schemes)
+        raise ValueError(f"{url!r} is not an address of the form {forms}")
+    return url
+
+
+def _anchored(row: TargetRow, base: Path) -> TargetRow:
+    """Return a target whose files are found from the site file's folder."""
+    files = {
+        key: base / value
+        for key in ("secret_file", "ca_file", "root")
+        if (value := getattr(row, key)) is not None
+    }
+    return row.model_copy(update=files)
+
+
+def _unknown(name: str, known: Mapping[str, object]) -> str:
+    return f"{name!r} is not among {', '.join(sorted(known))}"

@@ -1,0 +1,1 @@
+"""Runtime: the only place with a wall clock, randomness, processes and signals."""
