@@ -1,0 +1,143 @@
+"""One host's tree over many polls: laid out anew when devices come, go or are renamed."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from collectors.maps import host_ports
+from collectors.maps.columns import Columns
+from collectors.maps.host_counters import HostCounters
+from collectors.maps.host_ports import HostPort, Naming
+from collectors.protocols import sysfs
+from collectors.protocols.sysfs import Places
+from fabrichealth.catalogue.devices import BOOT_TIME, DEVICE_INFO
+from fabrichealth.catalogue.ports import PORT_INFO
+from fabrichealth.errors import MalformedReply
+from fabrichealth.events import Event
+from fabrichealth.model import Port, Reason
+
+METRICS = (BOOT_TIME, DEVICE_INFO, PORT_INFO)
+
+
+@dataclass(slots=True)
+class HostTree:
+    """Ports, identity and device facts of a tree; the counters are `HostCounters`'."""
+
+    counters: HostCounters
+    naming: Naming
+    virtual: str = "if_alone"
+    """Whether interfaces without hardware are ports: never, if_alone or always."""
+    rediscover: float = 60.0
+    """Seconds after which new files are looked for where no device came or went."""
+    ports: list[HostPort] = field(default_factory=list)
+    fec: Mapping[str, str] = field(default_factory=dict)
+    """FEC by interface, where somebody else knows it."""
+    _places: Places = field(default_factory=Places)
+    _next: float = float("-inf")
+    _boot: float | None = None
+    _devices: list[tuple[str, ...]] = field(default_factory=list)
+    _known: dict[str, Port] = field(default_factory=dict)
+    """Every port of hardware seen, by identity (by name where it has none)."""
+    _gone: list[str] = field(default_factory=list)
+
+    def find(self, at: float, columns: Columns) -> bool:
+        """Look which ports there are; False where the tree has none and never had."""
+        places = sysfs.places(self.counters.tree)
+        new = (tuple(places.infiniband), tuple(places.net)) != (
+            tuple(self._places.infiniband),
+            tuple(self._places.net),
+        )
+        if new or self.counters.changed or not at < self._next:
+            self._places, self._next = places, at + self.rediscover
+            self._lay_out(at, columns)
+        return bool(self.ports or self._gone or self._boot is not None)
+
+    def read(self, at: float, columns: Columns) -> None:
+        """Read every port found, and what is known of the host."""
+        self.counters.read(at, columns)
+        for port in self.ports:
+            labels = self.naming.info(port, self.fec.get(port.interface, ""))
+            columns.take(PORT_INFO, labels, 1.0)
+        for labels in self._devices:
+            columns.take(DEVICE_INFO, labels, 1.0)
+        if self._boot is not None:
+            columns.take(BOOT_TIME, (self.naming.subject,), self._boot)
+        columns.missing += self._gone
+
+    def memory(self) -> dict[str, Any]:
+        """Return the name of each identity that is there now, for renames over a restart."""
+        return {port.uid: [port.device, port.port] for port in self.ports if port.uid}
+
+    def remember(self, memory: Mapping[str, Any]) -> None:
+        """Take up `memory` of before the restart."""
+        for uid, name in memory.items():
+            match name:
+                case [str(device), str(port)]:
+                    self._known.setdefault(uid, Port(device, port))
+
+    def _lay_out(self, at: float, columns: Columns) -> None:
+        tree = self.counters.tree
+        found = host_ports.find(tree, self._places, self.naming)
+        hardware = [port for port in found if not port.virtual]
+        if self.virtual == "always" or (self.virtual == "if_alone" and not hardware):
+            self.ports = found
+        else:
+            self.ports = hardware
+        self.counters.lay_out(self.ports, at, columns)
+        self._compare(at, columns)
+        self._devices = self._device_facts()
+        if self._boot is None and self._places.proc:
+            try:
+                self._boot = sysfs.boot_time(tree.read(f"{self._places.proc}stat"))
+            except (OSError, MalformedReply) as wrong:
+                columns.refuse(Reason.FAILED, f"{BOOT_TIME}", {}, str(wrong))
+
+    def _compare(self, at: float, columns: Columns) -> None:
+        """Say which ports were renamed since the last look, and which are gone."""
+        present = {
+            port.uid or port.name: Port(port.device, port.port)
+            for port in self.ports
+            if not port.virtual
+        }
+        for uid, port in present.items():
+            before = self._known.get(uid, port)
+            if before != port:
+                names = {"from": before.port, "to": port.port}
+                columns.events.append(
+                    Event(at, "port_renamed", {"device": port.device}, more=names)
+                )
+        self._known |= present
+        names_now = set(present.values())
+        self._gone = sorted(
+            str(port)
+            for uid, port in self._known.items()
+            if uid not in present and port not in names_now
+        )
+
+    def _device_facts(self) -> list[tuple[str, ...]]:
+        """Return the labels of `fabric_device_info` of each device that has ports here."""
+        facts = []
+        for device in {port.device: None for port in self.ports}:
+            own = [port for port in self.ports if port.device == device]
+            host = device == self.naming.subject
+            dmi, proc = self._places.dmi, self._places.proc
+            product = self._word(f"{dmi}product_name") if host and dmi else ""
+            release = self._word(f"{proc}sys/kernel/osrelease") if host and proc else ""
+            facts.append(
+                (
+                    device,
+                    product or _joined(port.model for port in own),
+                    _joined(port.firmware for port in own),
+                    _joined(port.driver for port in own),
+                    f"Linux {release}" if release else "",
+                )
+            )
+        return [labels for labels in facts if any(labels[1:])]
+
+    def _word(self, path: str) -> str:
+        return host_ports.word(self.counters.tree, path)
+
+
+def _joined(words: Iterable[str]) -> str:
+    """Return the different words, sorted: cards of one host may differ."""
+    return ",".join(sorted({word for word in words if word}))

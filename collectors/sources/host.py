@@ -1,0 +1,140 @@
+"""A Linux host's NICs and HCAs: link state, errors, FEC, pauses, RoCE transport, optics.
+
+One slow or sick NIC slows a whole job, and the host sees it first: in the counters of its own end.
+One poll reads sysfs, and on the live host also asks the drivers (ethtool ioctl and netlink, DCB).
+What a driver does not have is absent and said once; one odd file or device costs only itself.
+
+Live target: no address; `root` may name another root (a captured or emulated tree), of which only
+files are read. Captures: such a tree, its JSON map, and what `ethtool` and `rdma` print.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field
+
+from collectors.maps import host_counters, host_links, host_tree
+from collectors.maps.columns import Columns
+from collectors.maps.host_counters import HostCounters
+from collectors.maps.host_links import HostLinks
+from collectors.maps.host_ports import Naming
+from collectors.maps.host_tree import HostTree
+from collectors.source import Source, SourceSettings, Target
+from collectors.transports.ethtool import Kernel
+from collectors.transports.tree import FolderTree, Tree
+from fabrichealth.errors import SourceUnavailable
+from fabrichealth.model import Poll, SeriesTable
+from fabrichealth.settings import Duration, seconds
+
+
+class HostSettings(SourceSettings):
+    """Host section of the configuration."""
+
+    retry: Duration = seconds(600)
+    """What a driver refuses to tell is asked for again only after this long."""
+
+    rediscover: Duration = seconds(60)
+    """New counters of devices already known are looked for this often; new devices at once."""
+
+    virtual_interfaces: Literal["never", "if_alone", "always"] = "if_alone"
+    """Whether interfaces without hardware (veth, bridge, bond) are ports: if_alone takes them
+    where there is no other, as in a container."""
+
+    modules: Duration = seconds(60)
+    """How often the memory of optical modules is read; 0 never. Needs CAP_NET_ADMIN."""
+
+    wait_clock_hertz: float | None = Field(default=None, gt=0)
+    """Ticks per second of the adapter's port_xmit_wait; default 4 octets at the active rate."""
+
+
+class Host(Source):
+    """One host: the live one, or a tree of files that looks like one."""
+
+    settings_type = HostSettings
+    settings: HostSettings
+    metrics = tuple(
+        dict.fromkeys((*host_counters.METRICS, *host_links.METRICS, *host_tree.METRICS))
+    )
+
+    def __init__(self, settings: HostSettings, target: Target, table: SeriesTable) -> None:
+        super().__init__(settings, target, table)
+        root = target.options.get("root", "")
+        self._live = not root
+        self._tree = self._host_tree(FolderTree(Path(root or "/")), settings.retry)
+        self._kernel: Kernel | None = None
+        self._links: HostLinks | None = None
+        self._worker = ThreadPoolExecutor(1, f"host {target.name}")
+        self._visit: Future[Poll] | None = None
+
+    async def read(self, at: float) -> Poll:
+        """Visit the host once, in a thread of its own: a driver may take its time.
+
+        Raises:
+            SourceUnavailable: too slow, still busy with the last visit, or nothing there.
+        """
+        name = self.target.name
+        if self._visit is not None and not self._visit.done():
+            raise SourceUnavailable(f"{name}: a driver has not answered the last poll; see dmesg")
+        self._visit = self._worker.submit(self._read, at)
+        try:
+            async with asyncio.timeout(self.settings.timeout):
+                return await asyncio.shield(asyncio.wrap_future(self._visit))
+        except TimeoutError:
+            raise SourceUnavailable(
+                f"{name}: no answer in {self.settings.timeout:g} s; a driver hangs, see dmesg"
+            ) from None
+
+    def captured(self, files: list[Path], at: float) -> Poll:
+        """Read trees and tool outputs as one poll.
+
+        Raises:
+            SourceUnavailable: none of the files is of a host.
+        """
+        raise SourceUnavailable(f"{files}{at}")
+
+    def memory(self) -> dict[str, Any]:
+        """Return the identities of the ports."""
+        return {"ports": self._tree.memory()}
+
+    def remember(self, memory: Mapping[str, Any]) -> None:
+        """Take up the identities of before the restart."""
+        ports = memory.get("ports")
+        if isinstance(ports, Mapping):
+            self._tree.remember(ports)
+
+    async def close(self) -> None:
+        """Close the sockets; a driver that hangs is not waited for."""
+        self._worker.shutdown(wait=False, cancel_futures=True)
+        if self._kernel is not None:
+            self._kernel.close()
+
+    def _host_tree(self, tree: Tree, retry: float) -> HostTree:
+        settings = self.settings
+        counters = HostCounters(tree, self.table, retry, settings.wait_clock_hertz)
+        naming = Naming(self.target)
+        return HostTree(counters, naming, settings.virtual_interfaces, settings.rediscover)
+
+    def _read(self, at: float) -> Poll:
+        columns = Columns(self.table)
+        if not self._tree.find(at, columns):
+            root = self.target.options.get("root", "/")
+            raise SourceUnavailable(
+                f"{self.target.name}: no network or RDMA device below {root}; check root="
+            )
+        if self._live:
+            self._ask(at, columns)
+        self._tree.read(at, columns)
+        return columns.poll(self.clock, at)
+
+    def _ask(self, at: float, columns: Columns) -> None:
+        """Ask the kernel about each interface; its witness comes before sysfs."""
+        if self._kernel is None or self._links is None:
+            self._kernel = Kernel()
+            self._links = HostLinks(self._kernel, self.table, self.settings.retry)
+            self._tree.fec = self._links.fec
+        for port in self._tree.ports:
+            if port.interface:
+                self._links.read(port, self._tree.counters.speed(port), at, columns)
