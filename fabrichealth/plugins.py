@@ -7,7 +7,7 @@ one item each, or, for constants, several. Nothing lists them.
 import importlib
 import inspect
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
 from types import ModuleType
 from typing import TypeVar, cast
@@ -71,3 +71,22 @@ def item(package: str, name: str, base: Callable[..., Item]) -> type[Item]:
     if len(found) != 1:
         raise TypeError(f"{module.__name__}: needs exactly one {base.__name__}, has {len(found)}")
     return found[0]
+
+
+class Lazy(Mapping[str, Item]):
+    """The items of a folder by file name; a file is imported when its name is looked up."""
+
+    def __init__(self, package: str, build: Callable[[str], Item]) -> None:
+        self._package = package
+        self._build = build
+
+    def __getitem__(self, name: str) -> Item:
+        if name not in names(self._package):
+            raise KeyError(name)
+        return self._build(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(names(self._package))
+
+    def __len__(self) -> int:
+        return len(names(self._package))

@@ -1,0 +1,1 @@
+"""Commands, one file each, named as the command; files with an underscore are shared."""

@@ -1,0 +1,82 @@
+"""Puts a site file, a topology and the items of the folders together."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from analyzer.detector import Detector
+from collectors.source import Source, SourceSettings, Target
+from fabrichealth import config
+from fabrichealth.errors import SiteError
+from fabrichealth.model import SeriesTable
+from fabrichealth.plugins import Lazy, item, names
+from fabrichealth.settings import Settings
+from fabrichealth.topology import Topology
+from fabrichealth.topology import read as read_topology
+
+SOURCES = "collectors.sources"
+DETECTORS = "analyzer.detectors"
+
+
+def source_type(name: str) -> type[Source]:
+    """Return the source of a name, importing its file only.
+
+    Raises:
+        SiteError: there is none of that name.
+    """
+    if name not in names(SOURCES):
+        raise SiteError(f"no source named {name}; there are {', '.join(names(SOURCES))}")
+    return item(SOURCES, name, Source)
+
+
+def _kind(name: str) -> config.SourceKind:
+    kind = source_type(name)
+    return config.SourceKind(kind.settings_type, kind.schemes)
+
+
+def _detector_settings(name: str) -> type[Settings]:
+    return item(DETECTORS, name, Detector).settings_type
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A site, its topology, and how to build its sources."""
+
+    site: config.Site
+    topology: Topology
+
+    def sources(self, table: SeriesTable) -> list[Source]:
+        """Build a source for every target."""
+        return [self._source(row, table) for row in self.site.targets]
+
+    def _source(self, row: config.TargetRow, table: SeriesTable) -> Source:
+        kind = source_type(row.source)
+        section = self.site.sources.get(row.source)
+        plain: dict[str, object] = {} if section is None else section.model_dump()
+        own = {"period": row.period, "timeout": row.timeout}
+        plain |= {key: value for key, value in own.items() if value is not None}
+        settings = kind.settings_type.model_validate(plain)
+        target = Target(row.name, row.source, row.address, row.device, row.options, self.topology)
+        return kind(settings, target, table)
+
+
+def load(path: Path) -> Setup:
+    """Read a site file and the topology it names.
+
+    Raises:
+        SiteError: file, line and key of the first fault.
+    """
+    site = config.read(path, Lazy(SOURCES, _kind), Lazy(DETECTORS, _detector_settings))
+    topology = read_topology(site.topology) if site.topology else Topology()
+    return Setup(site, topology)
+
+
+def settings_for(name: str, given: dict[str, object]) -> SourceSettings:
+    """Return a source's settings with some keys given, durations as text."""
+    kind = source_type(name).settings_type
+    known: dict[str, object] = {
+        key: value for key, value in given.items() if key in kind.model_fields
+    }
+    settings: Settings = kind.model_validate(known)
+    if not isinstance(settings, SourceSettings):
+        raise TypeError(f"{name}: settings must derive from SourceSettings")
+    return settings

@@ -1,0 +1,23 @@
+"""What commands print: text for people, JSON lines for programs."""
+
+import sys
+from typing import Any
+
+import orjson
+
+
+def say(text: str) -> None:
+    """Print a line for a person."""
+    sys.stdout.write(text + "\n")
+    sys.stdout.flush()
+
+
+def warn(text: str) -> None:
+    """Print a line on stderr."""
+    sys.stderr.write(f"fabrichealth: {text}\n")
+
+
+def tell(plain: dict[str, Any]) -> None:
+    """Print one JSON object on a line of its own."""
+    options = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
+    sys.stdout.write(orjson.dumps(plain, default=str, option=options).decode() + "\n")

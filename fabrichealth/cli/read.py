@@ -1,0 +1,220 @@
+"""`read SOURCE [ADDRESS|CAPTURE...]`: one source, now: a device once, or captures in order."""
+
+import argparse
+import asyncio
+import re
+from pathlib import Path
+
+from collectors.intake import Bounds, checked
+from collectors.source import Source, Target
+from fabrichealth.cli import _terminal
+from fabrichealth.cli._command import AGAINST, WELL, Command
+from fabrichealth.cli._site import settings_for, source_type
+from fabrichealth.errors import SourceUnavailable, UsageError
+from fabrichealth.metric import Kind
+from fabrichealth.model import Poll, SeriesTable
+from fabrichealth.runtime.clock import Clock
+from fabrichealth.settings import seconds_of
+from fabrichealth.topology import Topology
+from fabrichealth.topology import read as read_topology
+
+TARGET_KEYS = ("device", "period", "timeout")
+NOT_OPTIONS = frozenset({*TARGET_KEYS, "interval", "at", "name", "topology"})
+
+
+class Read(Command):
+    """Shows what one source makes of a device or of captures."""
+
+    help = "read one source once, from a device or from captures of its replies"
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare source, what to read, and how to name it."""
+        parser.add_argument("source", help="name of the source")
+        parser.add_argument("what", nargs="*", help="an address, or captures in order")
+        parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+        parser.add_argument("--json", action="store_true", help="JSON objects, one a line")
+
+    def run(self, asked: argparse.Namespace) -> int:
+        """Read, print, and return 1 if nothing was read."""
+        given = _given(asked.set)
+        paths = [Path(word) for word in asked.what]
+        captures = [path for path in paths if path.exists()]
+        if captures and len(captures) != len(paths):
+            missing = next(path for path in paths if not path.exists())
+            raise UsageError(f"{missing}: no such capture; an address is read alone")
+        if len(paths) > 1 and not captures:
+            raise UsageError("one address at a time; several arguments are captures in order")
+        table = SeriesTable()
+        if captures:
+            polls = _from_captures(asked.source, captures, given, table)
+        else:
+            address = asked.what[0] if asked.what else ""
+            polls = [_from_device(asked.source, address, given, table)]
+        read = 0
+        for target, poll in polls:
+            read += poll.readings
+            if asked.json:
+                _print_json(asked.source, target, poll, table)
+            else:
+                _print_text(asked.source, target, poll, table)
+        return WELL if read else AGAINST
+
+
+def _given(words: list[str]) -> dict[str, str]:
+    given: dict[str, str] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not (key and equals):
+            raise UsageError(f"--set {word}: write key=value")
+        given[key] = value
+    return given
+
+
+def _build(
+    name: str, subject: str, address: str, given: dict[str, str], table: SeriesTable
+) -> Source:
+    settings = settings_for(name, {k: v for k, v in given.items() if k in TARGET_KEYS})
+    topology = read_topology(Path(given["topology"])) if "topology" in given else Topology()
+    options = {key: value for key, value in given.items() if key not in NOT_OPTIONS}
+    target = Target(subject, name, address, given.get("device", ""), options, topology)
+    return source_type(name)(settings, target, table)
+
+
+def _from_device(
+    name: str, address: str, given: dict[str, str], table: SeriesTable
+) -> tuple[str, Poll]:
+    """Visit a device once, as the poller would."""
+    subject = given.get("name") or _subject(address)
+
+    async def visit() -> Poll:
+        source = _build(name, subject, address, given, table)
+        now = Clock().now()
+        try:
+            async with asyncio.timeout(source.settings.timeout):
+                poll = await source.read(now)
+        except TimeoutError:
+            wait = source.settings.timeout
+            raise SourceUnavailable(
+                f"{subject}: no answer within {wait:g} s; --set timeout=.. waits longer"
+            ) from None
+        finally:
+            await source.close()
+        return checked(poll, Bounds(table), table, Clock().now(), source.settings.stale_after)
+
+    return subject, asyncio.run(visit())
+
+
+def _subject(address: str) -> str:
+    if not address:
+        import socket  # noqa: PLC0415 - only the host itself is named so
+
+        return socket.gethostname().replace("/", "_")
+    host = re.sub(r"^[a-z+]+://", "", address).split("/")[0].split("@")[-1]
+    return host.rsplit(":", 1)[0] or "target"
+
+
+def _from_captures(
+    name: str, captures: list[Path], given: dict[str, str], table: SeriesTable
+) -> list[tuple[str, Poll]]:
+    """Read captures in order; one source object sees them all, as it would live."""
+    polls = [poll for path in captures for poll in _in_order(path)]
+    stem = captures[0].resolve().stem or "capture"
+    subject = given.get("name") or stem.replace("/", "_").replace("--", "-_")
+    source = _build(name, subject, "", given, table)
+    step = _number("interval", given)
+    first = _number("at", given)
+    found: list[tuple[str, Poll]] = []
+    bounds = Bounds(table)
+    for number, files in enumerate(polls):
+        at = _moment(source, files, first, step, number)
+        if first is None and step is not None:
+            first = at
+        poll = source.captured(files, at)
+        found.append((subject, checked(poll, bounds, table, at, source.settings.stale_after)))
+    return found
+
+
+def _number(key: str, given: dict[str, str]) -> float | None:
+    """Return a plain number of seconds, or a duration, or None where it is not given."""
+    if key not in given:
+        return None
+    try:
+        return float(given[key])
+    except ValueError:
+        pass
+    try:
+        return seconds_of(given[key])
+    except ValueError as wrong:
+        raise UsageError(f"--set {key}: {wrong}") from None
+
+
+def _moment(
+    source: Source, files: list[Path], first: float | None, step: float | None, number: int
+) -> float:
+    """Return when a capture was taken: as said, as stamped inside, or as its file is dated."""
+    if first is not None and (step is not None or number == 0):
+        return first + number * (step or 0.0)
+    stamped = source.moment(files)
+    if stamped is not None:
+        return stamped
+    return max(file.stat().st_mtime for file in files)
+
+
+def _in_order(path: Path) -> list[list[Path]]:
+    """Return the polls in a path: a file, a folder of numbered polls, or a folder that is one."""
+    if path.is_dir():
+        numbered = sorted(entry for entry in path.iterdir() if re.fullmatch(r"\d{4}", entry.name))
+        if numbered:
+            return [[entry] for entry in numbered]
+    return [[path]]
+
+
+def _print_json(name: str, target: str, poll: Poll, table: SeriesTable) -> None:
+    for batch in poll.batches:
+        for series, value in zip(batch.series.tolist(), batch.values.tolist(), strict=True):
+            metric = table.metric(series)
+            pairs = zip(metric.labels, table.labels(series), strict=True)
+            labels = {label: text for label, text in pairs if text}
+            _terminal.tell(
+                {"metric": str(metric), "labels": labels, "value": value, "at": batch.at}
+            )
+    for one in poll.refused:
+        key = "metric" if one.what.startswith("fabric_") else "field"
+        raw = one.raw.decode("latin-1") if isinstance(one.raw, bytes) else one.raw
+        _terminal.tell(
+            {"refused": one.reason.value, key: one.what, "labels": dict(one.labels), "raw": raw}
+        )
+    for neighbor in poll.neighbors:
+        _terminal.tell({"neighbor": {f: getattr(neighbor, f) for f in neighbor.__slots__}})
+    for event in poll.events:
+        _terminal.tell({"event": event.to_json()})
+    _terminal.tell(
+        {
+            "source": name,
+            "target": target,
+            "readings": poll.readings,
+            "refused": len(poll.refused),
+            "partial": bool(poll.missing),
+            "missing": poll.missing,
+        }
+    )
+
+
+def _print_text(name: str, target: str, poll: Poll, table: SeriesTable) -> None:
+    for batch in poll.batches:
+        for series, value in zip(batch.series.tolist(), batch.values.tolist(), strict=True):
+            metric = table.metric(series)
+            words = " ".join(
+                f"{label}={text}"
+                for label, text in zip(metric.labels, table.labels(series), strict=True)
+                if text
+            )
+            shown = "" if metric.kind is Kind.INFO else f" = {value:.12g} {metric.unit.value}"
+            _terminal.say(f"{metric.name:44} {words}{shown}".rstrip())
+    for one in poll.refused:
+        words = " ".join(f"{label}={text}" for label, text in one.labels.items())
+        _terminal.say(f"refused ({one.reason.value}): {one.what} {words} {one.raw!r}")
+    missing = f", missing {', '.join(poll.missing)}" if poll.missing else ""
+    _terminal.say(
+        f"{name} {target}: {poll.readings} readings, {len(poll.refused)} refused{missing}"
+    )

@@ -1,0 +1,95 @@
+"""An incident told as text: for a terminal, a page of the web, a runbook's example.
+
+Short enough for a tired person: what, where, how sure and why, what to do, who suffers.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+MOST_VICTIMS = 6
+MOST_EVIDENCE = 8
+
+
+def moment(at: float | None) -> str:
+    """Return a time in UTC, to the second."""
+    if at is None:
+        return "-"
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")
+
+
+def span(seconds: float) -> str:
+    """Return a duration in the unit that a person would use."""
+    for unit, length in (("d", 86_400.0), ("h", 3600.0), ("min", 60.0)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{seconds:.0f} s"
+
+
+def headline(incident: Mapping[str, Any]) -> str:
+    """Return one line: severity, kind, culprit, because."""
+    culprit = incident["culprit"]
+    state = " (closed)" if incident["closed_at"] is not None else ""
+    excuse = f" [suppressed by {incident['suppressed_by']}]" if incident["suppressed_by"] else ""
+    return (
+        f"{incident['severity'].upper():6} {incident['incident']:>5}  {incident['kind']:22} "
+        f"{culprit['type']} {culprit['id']}{state}{excuse}: {incident['because']}"
+    )
+
+
+def story(incident: Mapping[str, Any], now: float | None = None) -> str:
+    """Return a whole incident in under 40 lines."""
+    culprit = incident["culprit"]
+    lines = [
+        f"{incident['incident']}  {incident['kind']}  {incident['severity']}",
+        f"culprit    {culprit['type']} {culprit['id']}",
+    ]
+    if culprit["side"]:
+        lines.append(f"side       {culprit['side']} ({culprit['direction'] or 'either direction'})")
+    lines.append(f"because    {incident['because']}")
+    lines.append(f"opened     {moment(incident['opened_at'])}{_ago(incident['opened_at'], now)}")
+    if incident["confirmed_at"] is not None:
+        lines.append(f"confirmed  {moment(incident['confirmed_at'])}")
+    if incident["closed_at"] is not None:
+        lines.append(f"closed     {moment(incident['closed_at'])}, when the cause was last seen")
+    if incident["suppressed_by"]:
+        lines.append(f"suppressed by {incident['suppressed_by']}: shown, never paged")
+    if incident["causes"]:
+        shares = ", ".join(f"{c['cause']} {c['probability']:.0%}" for c in incident["causes"][:4])
+        lines.append(f"cause      {shares}")
+    lines.append(f"do         {incident['action']}")
+    if incident["safe_to_drain"] is not None:
+        word = "yes" if incident["safe_to_drain"] else "no"
+        lines.append(f"drain now  {word}: {incident['safe_because']}")
+    lines.append(f"data       {incident['data_quality']}")
+    lines += _victims(incident["victims"])
+    lines += _evidence(incident["evidence"])
+    lines += [
+        f"not        {other['culprit']['id']}: {other['why_not']}"
+        for other in incident["alternatives"][:3]
+    ]
+    return "\n".join(lines)
+
+
+def _ago(at: float, now: float | None) -> str:
+    return "" if now is None else f" ({span(max(now - at, 0.0))} ago)"
+
+
+def _victims(victims: list[Mapping[str, str]]) -> list[str]:
+    if not victims:
+        return ["victims    none known"]
+    count = Counter(victim["type"] for victim in victims)
+    summary = ", ".join(f"{number} {kind}s" for kind, number in count.items())
+    lines = [f"victims    {summary}"]
+    lines += [f"             {one['type']} {one['id']}" for one in victims[:MOST_VICTIMS]]
+    if len(victims) > MOST_VICTIMS:
+        lines.append(f"             and {len(victims) - MOST_VICTIMS} more")
+    return lines
+
+
+def _evidence(evidence: list[Mapping[str, Any]]) -> list[str]:
+    shown = evidence[-MOST_EVIDENCE:]
+    lines = [f"evidence   {len(evidence)} lines" if shown else "evidence   none kept"]
+    lines += [f"  {moment(one['at'])}  {one['says']}" for one in shown]
+    return lines
