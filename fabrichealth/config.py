@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from pydantic import BeforeValidator, Field, field_validator
 
 from fabrichealth.errors import SiteError
-from fabrichealth.settings import Duration, Settings, Size, seconds
+from fabrichealth.settings import Duration, Settings, seconds
 from fabrichealth.yamlfile import Loc, YamlFile, load
 
 
@@ -38,27 +38,6 @@ Known = TypeVar("Known")
 
 Address = Annotated[str, BeforeValidator(_expanded)]
 File = Annotated[Path, BeforeValidator(_expanded)]
-
-
-class Retention(Settings):
-    """How long each tier is kept."""
-
-    raw: Duration = seconds(86_400)
-    """Every poll."""
-    minute: Duration = Field(default=seconds(14 * 86_400), alias="1m")
-    """One value a minute."""
-    ten_minutes: Duration = Field(default=seconds(365 * 86_400), alias="10m")
-    """One value every ten minutes."""
-
-
-class StoreSection(Settings):
-    """Where readings and verdicts are kept."""
-
-    kind: Literal["embedded"] = "embedded"
-    """The embedded store lies in `state:` and needs nothing else."""
-    retention: Retention = Retention()
-    max_bytes: Size = 20 * 2**30
-    """When the store grows beyond this the oldest goes first."""
 
 
 class Policy(Settings):
@@ -131,7 +110,7 @@ class _File(Settings):
     state: File = Path("/var/lib/fabrichealth")
     listen: str = "127.0.0.1:9480"
     web_config: File | None = None
-    store: StoreSection = StoreSection()
+    store: dict[str, Any] = Field(default_factory=dict)
     sources: dict[str, Any] = Field(default_factory=dict)
     targets: list[Any] = Field(default_factory=list)
     detectors: dict[str, Any] = Field(default_factory=dict)
@@ -166,7 +145,7 @@ class Site:
     state: Path
     listen: tuple[str, int]
     web_config: Path | None
-    store: StoreSection
+    store: Settings
     sources: dict[str, Settings]
     targets: list[TargetRow]
     detectors: dict[str, Settings]
@@ -175,7 +154,10 @@ class Site:
 
 
 def read(
-    path: Path, sources: Mapping[str, SourceKind], detectors: Mapping[str, type[Settings]]
+    path: Path,
+    sources: Mapping[str, SourceKind],
+    detectors: Mapping[str, type[Settings]],
+    store: type[Settings],
 ) -> Site:
     """Read and check a site file.
 
@@ -207,7 +189,7 @@ def read(
         base / parsed.state,
         (host.strip("[]"), int(port)),
         base / parsed.web_config if parsed.web_config else None,
-        parsed.store,
+        file.validated(store, parsed.store, ("store",)),
         site_sources,
         _targets(file, parsed.targets, sources, base),
         site_detectors,

@@ -10,6 +10,7 @@ from fabrichealth.errors import SiteError
 from fabrichealth.model import SeriesTable
 from fabrichealth.plugins import Lazy, item, names
 from fabrichealth.settings import Settings
+from fabrichealth.store.settings import StoreSettings
 from fabrichealth.topology import Topology
 from fabrichealth.topology import read as read_topology
 
@@ -65,7 +66,8 @@ def load(path: Path) -> Setup:
     Raises:
         SiteError: file, line and key of the first fault.
     """
-    site = config.read(path, Lazy(SOURCES, _kind), Lazy(DETECTORS, _detector_settings))
+    detectors = Lazy(DETECTORS, _detector_settings)
+    site = config.read(path, Lazy(SOURCES, _kind), detectors, StoreSettings)
     topology = read_topology(site.topology) if site.topology else Topology()
     return Setup(site, topology)
 

@@ -1,0 +1,202 @@
+"""Fabric: the physical state of an emulated supernode, and how it moves with time.
+
+Written from the specifications, never from the decoders. A port counts what its receiver sees;
+rates are events per second with Poisson noise from one seeded generator, so that a scenario
+repeats to the letter.
+"""
+
+import math
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from emulator.plan import Cable, Plan
+
+IDLE, BUSY = 0.15, 0.72
+"""Share of line rate that a rail carries outside and inside a collective phase."""
+
+PHASE = 40.0
+"""Seconds of one compute and communication phase."""
+
+TRAINING_SECONDS = 8.0
+"""A link is down for so long while it trains again."""
+
+
+@dataclass
+class PortState:
+    """One end of a cable."""
+
+    name: str
+    cable: Cable
+    up: bool = True
+    lanes: int = 0
+    symbol_errors: float = 0.0
+    recoveries: float = 0.0
+    link_downs: float = 0.0
+    replays: float = 0.0
+    crc_errors: float = 0.0
+    rx_words: float = 0.0
+    """Octets received, in InfiniBand's 4-octet words."""
+    tx_words: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.lanes = self.cable.lanes
+
+    @property
+    def gbps(self) -> float:
+        """Speed with the lanes that are active."""
+        return self.cable.speed_gbps * self.lanes / self.cable.lanes
+
+
+@dataclass
+class Rates:
+    """Ill events per second at one receiver; a healthy one has none."""
+
+    symbol_errors: float = 0.0
+    recoveries: float = 0.0
+    replays: float = 0.0
+    crc_errors: float = 0.0
+
+
+@dataclass
+class AcceleratorState:
+    """One accelerator."""
+
+    name: str
+    utilization: float = 0.9
+    temperature: float = 52.0
+    power: float = 480.0
+    xid: int = 0
+    """The last code; the driver's gauge shows it for ever."""
+
+
+@dataclass
+class HostState:
+    """One host; dark while it boots."""
+
+    name: str
+    booted_at: float
+    dark_until: float = 0.0
+    accelerators: list[AcceleratorState] = field(default_factory=list)
+
+
+class Fabric:
+    """The whole supernode at one moment."""
+
+    def __init__(self, plan: Plan, seed: int, now: float) -> None:
+        self.plan = plan
+        self.random = random.Random(seed)  # noqa: S311 - repeatable noise
+        self.now = now
+        self.began = now
+        self.ports: dict[str, PortState] = {}
+        for cable in (*plan.rails_cables, *plan.nvlink_cables):
+            for end in (cable.a, cable.b):
+                self.ports[end] = PortState(end, cable)
+        self.hosts = {
+            name: HostState(
+                name,
+                now - self.random.uniform(2, 40) * 86_400,
+                accelerators=[AcceleratorState(a) for a in plan.accelerators_of(name)],
+            )
+            for name in plan.hosts
+        }
+        self.dark: set[str] = set()
+        """Devices without power: they answer nothing and their links are down."""
+        self.unplugged: set[str] = set()
+        """Ids of cables that are out."""
+        self.ill: dict[str, Rates] = {}
+        """Rates of ill receivers, by port."""
+        self._training: dict[str, float] = {}
+
+    def accelerator(self, name: str) -> AcceleratorState:
+        """Return an accelerator by name."""
+        host = name.rpartition("-")[0]
+        return next(one for one in self.hosts[host].accelerators if one.name == name)
+
+    def ports_of(self, device: str) -> Iterator[PortState]:
+        """Yield the ports of a device."""
+        for name, port in self.ports.items():
+            if name.partition("/")[0] == device:
+                yield port
+
+    def peer(self, port: PortState) -> PortState:
+        """Return the port at the other end."""
+        cable = port.cable
+        return self.ports[cable.b if port.name == cable.a else cable.a]
+
+    def retrain(self, cable_id: str, seconds: float = TRAINING_SECONDS) -> None:
+        """Let a cable fall and come back after so many seconds."""
+        self._training[cable_id] = self.now + seconds
+
+    def advance(self, now: float) -> None:
+        """Let the time between then and now happen."""
+        step, self.now = now - self.now, now
+        if step <= 0:
+            return
+        for host in self.hosts.values():
+            if host.name in self.dark and 0 < host.dark_until <= now:
+                self.dark.discard(host.name)
+                for held in (
+                    *self.plan.accelerators_of(host.name),
+                    *self.plan.nvswitches_of(host.name),
+                ):
+                    self.dark.discard(held)
+                host.booted_at, host.dark_until = now, 0.0
+                self._reset(host)
+        phase = math.sin(2 * math.pi * (now - self.began) / PHASE)
+        load = (IDLE + BUSY) / 2 + (BUSY - IDLE) / 2 * phase
+        for port in self.ports.values():
+            self._move(port, step, load)
+        for host in self.hosts.values():
+            for one in host.accelerators:
+                one.utilization = min(max(0.9 + 0.05 * phase + self.random.gauss(0, 0.01), 0), 1)
+                one.power = 300 + 250 * one.utilization + self.random.gauss(0, 5)
+                one.temperature += (38 + 0.035 * one.power - one.temperature) * 0.05
+
+    def _move(self, port: PortState, step: float, load: float) -> None:
+        should = self._lit(port)
+        if port.up and not should:
+            port.link_downs += 1
+        port.up = should
+        if not should:
+            return
+        words = load * port.gbps * 1e9 / 8 / 4 * step * self.random.uniform(0.97, 1.03)
+        port.rx_words += words
+        self.peer(port).tx_words += words
+        rates = self.ill.get(port.name)
+        if rates is not None:
+            port.symbol_errors += self._poisson(rates.symbol_errors * step)
+            port.recoveries += self._poisson(rates.recoveries * step)
+            port.replays += self._poisson(rates.replays * step)
+            port.crc_errors += self._poisson(rates.crc_errors * step)
+
+    def _lit(self, port: PortState) -> bool:
+        cable = port.cable
+        if cable.id in self.unplugged or self._training.get(cable.id, 0.0) > self.now:
+            return False
+        return not ({cable.a.partition("/")[0], cable.b.partition("/")[0]} & self.dark)
+
+    def _reset(self, host: HostState) -> None:
+        """Counters of a host that booted start again from zero."""
+        held = {
+            host.name,
+            *self.plan.accelerators_of(host.name),
+            *self.plan.nvswitches_of(host.name),
+        }
+        for name, port in self.ports.items():
+            if name.partition("/")[0] in held:
+                self.ports[name] = PortState(name, port.cable)
+        for one in host.accelerators:
+            one.xid = 0
+
+    def _poisson(self, mean: float) -> int:
+        """Draw from Poisson's distribution (Knuth below 30, normal above)."""
+        if mean <= 0:
+            return 0
+        if mean > 30:
+            return max(0, round(self.random.gauss(mean, math.sqrt(mean))))
+        limit, product, count = math.exp(-mean), self.random.random(), 0
+        while product > limit:
+            product *= self.random.random()
+            count += 1
+        return count

@@ -1,0 +1,183 @@
+"""Faults: what can happen to an emulated fabric, each a beginning and, mostly, an end."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+from emulator.fabric import Fabric, Rates
+
+
+@dataclass(frozen=True)
+class Fault(ABC):
+    """Something that happens `at` seconds after the start, until `until`."""
+
+    at: float
+    until: float
+
+    @abstractmethod
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Let it happen; return the events that somebody writes down (contract 4)."""
+
+    def go_on(self, fabric: Fabric) -> None:
+        """Called at every step between beginning and end."""
+
+    def end(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Let it end; return the events that somebody writes down."""
+        return []
+
+
+@dataclass(frozen=True)
+class SickReceiver(Fault):
+    """A receiver that loses or repeats data, so many events per second."""
+
+    port: str
+    symbol_errors: float = 0.0
+    recoveries: float = 0.0
+    replays: float = 0.0
+    crc_errors: float = 0.0
+
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Set the port's rates."""
+        fabric.ill[self.port] = Rates(
+            self.symbol_errors, self.recoveries, self.replays, self.crc_errors
+        )
+        return []
+
+    def end(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """The port is well again."""
+        fabric.ill.pop(self.port, None)
+        return []
+
+
+@dataclass(frozen=True)
+class Unplugged(Fault):
+    """A cable is out."""
+
+    cable: str
+
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Pull it."""
+        fabric.unplugged.add(self.cable)
+        return []
+
+    def end(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Plug it in."""
+        fabric.unplugged.discard(self.cable)
+        return []
+
+
+@dataclass(frozen=True)
+class Flapping(Fault):
+    """A cable falls every so often, and comes back by itself."""
+
+    cable: str
+    every: float = 120.0
+
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """The first fall."""
+        fabric.retrain(self.cable)
+        return []
+
+    def go_on(self, fabric: Fabric) -> None:
+        """Fall again when it is time."""
+        elapsed = fabric.now - fabric.began - self.at
+        step = elapsed % self.every
+        if step < STEP:
+            fabric.retrain(self.cable)
+
+
+STEP = 5.0
+"""Seconds between two steps of the world."""
+
+
+@dataclass(frozen=True)
+class Narrow(Fault):
+    """A link comes back with fewer lanes."""
+
+    cable: str
+    lanes: int = 2
+
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Retrain narrow."""
+        self._set(fabric, self.lanes)
+        fabric.retrain(self.cable)
+        return []
+
+    def end(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Retrain wide."""
+        self._set(fabric, 0)
+        fabric.retrain(self.cable)
+        return []
+
+    def _set(self, fabric: Fabric, lanes: int) -> None:
+        for port in fabric.ports.values():
+            if port.cable.id == self.cable:
+                port.lanes = lanes or port.cable.lanes
+
+
+@dataclass(frozen=True)
+class Dark(Fault):
+    """A switch without power, and back."""
+
+    device: str
+
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Power off."""
+        fabric.dark.add(self.device)
+        return []
+
+    def end(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Power on."""
+        fabric.dark.discard(self.device)
+        return []
+
+
+@dataclass(frozen=True)
+class Reboot(Fault):
+    """A host restarts and is back at the end; nobody says a word, or somebody does."""
+
+    host: str
+    announced: bool = False
+
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Go down, with all it holds."""
+        plan = fabric.plan
+        held = [self.host, *plan.accelerators_of(self.host), *plan.nvswitches_of(self.host)]
+        fabric.dark.update(held)
+        fabric.hosts[self.host].dark_until = fabric.began + self.until
+        if not self.announced:
+            return []
+        return [{"at": fabric.now, "kind": "boot", "scope": {"device": self.host}}]
+
+
+@dataclass(frozen=True)
+class Maintenance(Fault):
+    """Work on a rack, announced."""
+
+    rack: str
+    ticket: str
+
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Announce."""
+        return [self._event(fabric, "maintenance_start")]
+
+    def end(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Done."""
+        return [self._event(fabric, "maintenance_end")]
+
+    def _event(self, fabric: Fabric, kind: str) -> dict[str, Any]:
+        return {"at": fabric.now, "kind": kind, "scope": {"rack": self.rack}, "id": self.ticket}
+
+
+@dataclass(frozen=True)
+class Xid(Fault):
+    """Accelerators report an error code."""
+
+    accelerators: tuple[str, ...]
+    code: int
+
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Show the code, for ever: the driver's gauge is sticky."""
+        for name in self.accelerators:
+            fabric.accelerator(name).xid = self.code
+        return []

@@ -1,0 +1,1 @@
+"""Pages that the emulated devices serve, as their exporters would."""

@@ -1,0 +1,37 @@
+"""A leaf switch's page, in our own catalogue's names (an exporter that knows them).
+
+The names stand here as text because the emulator plays a foreign exporter; the collectors'
+tests hold them against the catalogue.
+"""
+
+from emulator.fabric import Fabric, PortState
+
+
+def page(fabric: Fabric, switch: str) -> str:
+    """Return the page that a switch's exporter serves now."""
+    ports = sorted(fabric.ports_of(switch), key=lambda port: int(port.name.partition("/")[2]))
+    lines: list[str] = []
+    for name, kind, value in (
+        ("fabric_port_up", "gauge", lambda port: int(port.up)),
+        ("fabric_port_admin_up", "gauge", lambda port: 1),
+        ("fabric_port_symbol_errors_total", "counter", lambda port: int(port.symbol_errors)),
+        ("fabric_port_link_down_total", "counter", lambda port: int(port.link_downs)),
+        ("fabric_port_link_recoveries_total", "counter", lambda port: int(port.recoveries)),
+        ("fabric_port_rx_bytes_total", "counter", lambda port: int(port.rx_words) * 4),
+        ("fabric_port_tx_bytes_total", "counter", lambda port: int(port.tx_words) * 4),
+    ):
+        lines.append(f"# TYPE {name} {kind}")
+        lines += [f"{name}{{{_labels(switch, port)}}} {value(port)}" for port in ports]
+    lit = [port for port in ports if port.up]
+    lines.append("# TYPE fabric_port_speed_bits_per_second gauge")
+    lines += [
+        f"fabric_port_speed_bits_per_second{{{_labels(switch, port)}}} {port.gbps * 1e9:.0f}"
+        for port in lit
+    ]
+    lines.append("# TYPE fabric_port_lanes gauge")
+    lines += [f"fabric_port_lanes{{{_labels(switch, port)}}} {port.lanes}" for port in lit]
+    return "\n".join(lines) + "\n"
+
+
+def _labels(switch: str, port: PortState) -> str:
+    return f'device="{switch}",port="{port.name.partition("/")[2]}"'

@@ -1,0 +1,136 @@
+"""Plan: what an emulated supernode is made of, and how it is cabled.
+
+Racks of hosts, each with accelerators joined by NVLink through the host's own NVSwitches and
+with one InfiniBand HCA per rail; rail i of every host ends in switch `leaf-0i`.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+NVSWITCHES = 2
+NVLINKS = 4
+"""Links of one accelerator; half of them to each NVSwitch of its host."""
+
+
+@dataclass(frozen=True)
+class Cable:
+    """One link: its two ports, and what it is built for."""
+
+    a: str
+    b: str
+    technology: str
+    speed_gbps: float
+    lanes: int
+    medium: str
+
+    @property
+    def id(self) -> str:
+        """`a--b`, sorted by bytes, as contract 2 names links."""
+        return "--".join(sorted((self.a, self.b), key=str.encode))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Sizes of the emulated supernode; names and cables follow from them."""
+
+    racks: int = 2
+    hosts_per_rack: int = 8
+    accelerators: int = 8
+    rails: int = 4
+
+    @property
+    def hosts(self) -> list[str]:
+        """Names of the hosts."""
+        return [f"host-{n:03d}" for n in range(1, self.racks * self.hosts_per_rack + 1)]
+
+    @property
+    def leaves(self) -> list[str]:
+        """Names of the leaf switches, one a rail."""
+        return [f"leaf-{n:02d}" for n in range(1, self.rails + 1)]
+
+    def rack(self, host: str) -> str:
+        """Return the rack of a host."""
+        return f"r{self.hosts.index(host) // self.hosts_per_rack + 1:02d}"
+
+    def accelerators_of(self, host: str) -> list[str]:
+        """Return the names of a host's accelerators."""
+        return [f"{host}-{n}" for n in range(self.accelerators)]
+
+    def nvswitches_of(self, host: str) -> list[str]:
+        """Return the names of a host's NVSwitches."""
+        return [f"{host}-nvswitch{n}" for n in range(NVSWITCHES)]
+
+    def held_by(self, host: str) -> list[str]:
+        """Return a host and every device in it: what goes dark with it."""
+        return [host, *self.accelerators_of(host), *self.nvswitches_of(host)]
+
+    @property
+    def rails_cables(self) -> list[Cable]:
+        """The InfiniBand cables, host by host."""
+        return [
+            Cable(f"{host}/mlx5_{rail}/1", f"{leaf}/{number}", "ib", 400.0, 4, "optical")
+            for number, host in enumerate(self.hosts, start=1)
+            for rail, leaf in enumerate(self.leaves)
+        ]
+
+    @property
+    def nvlink_cables(self) -> list[Cable]:
+        """The NVLinks, accelerator by accelerator."""
+        found = []
+        for host in self.hosts:
+            switches = self.nvswitches_of(host)
+            for slot, accelerator in enumerate(self.accelerators_of(host)):
+                for link in range(NVLINKS):
+                    switch = switches[link % NVSWITCHES]
+                    far = slot * (NVLINKS // NVSWITCHES) + link // NVSWITCHES
+                    near = f"{accelerator}/nvlink/{link}"
+                    cable = Cable(near, f"{switch}/nvlink/{far}", "nvlink", 212.5, 2, "backplane")
+                    found.append(cable)
+        return found
+
+    def topology(self) -> dict[str, Any]:
+        """Return the topology file's content (contract 2)."""
+        return {
+            "domains": [
+                {
+                    "name": "pod-a",
+                    "kind": "nvlink",
+                    "accelerators": len(self.hosts) * self.accelerators,
+                }
+            ],
+            "racks": [
+                {"name": f"r{n:02d}", "domain": "pod-a", "power_limit_watts": 130_000}
+                for n in range(1, self.racks + 1)
+            ],
+            "devices": self._devices(),
+            "links": [
+                {
+                    "a": cable.a,
+                    "b": cable.b,
+                    "technology": cable.technology,
+                    "generation": "ndr" if cable.technology == "ib" else "nvlink4",
+                    "medium": cable.medium,
+                    "speed_gbps": cable.speed_gbps,
+                    "lanes": cable.lanes,
+                    "fec": "rs544" if cable.technology == "ib" else "none",
+                }
+                for cable in (*self.rails_cables, *self.nvlink_cables)
+            ],
+        }
+
+    def _devices(self) -> list[dict[str, Any]]:
+        devices: list[dict[str, Any]] = [
+            {"name": leaf, "role": "switch", "tier": 1, "rack": f"r{n % self.racks + 1:02d}"}
+            for n, leaf in enumerate(self.leaves)
+        ]
+        for host in self.hosts:
+            place = {"rack": self.rack(host), "domain": "pod-a"}
+            devices.append({"name": host, "role": "host", "tier": 0, **place})
+            held = {"host": host, **place}
+            devices += [
+                {"name": name, "role": "accelerator", **held} for name in self.accelerators_of(host)
+            ]
+            devices += [
+                {"name": name, "role": "switch", **held} for name in self.nvswitches_of(host)
+            ]
+        return devices

@@ -1,0 +1,56 @@
+"""Event files: JSON lines, read whole or followed as they grow."""
+
+import json
+import logging
+from pathlib import Path
+
+from fabrichealth.errors import SiteError
+from fabrichealth.events import EVENT_KINDS, Event, parse
+
+log = logging.getLogger(__name__)
+
+
+def read_events(path: Path) -> list[Event]:
+    """Return the events of a file, by time; a line that is none costs itself only.
+
+    Raises:
+        SiteError: the file cannot be read.
+    """
+    events, _ = read_from(path, 0)
+    return sorted(events, key=lambda event: event.at)
+
+
+def read_from(path: Path, offset: int) -> tuple[list[Event], int]:
+    """Return the events after a byte offset, and the offset after the last whole line.
+
+    Raises:
+        SiteError: the file cannot be read.
+    """
+    try:
+        with path.open("rb") as handle:
+            handle.seek(offset)
+            text = handle.read()
+    except OSError as wrong:
+        raise SiteError(f"{path}: cannot be read ({wrong.strerror}); check events:") from None
+    whole = text if offset == 0 else text[: text.rfind(b"\n") + 1]
+    found: list[Event] = []
+    unknown: dict[str, int] = {}
+    for number, line in enumerate(whole.splitlines(), start=1):
+        if not line.strip():
+            continue
+        where = f"{path}:{number}" if offset == 0 else f"{path} after byte {offset}"
+        try:
+            plain = json.loads(line)
+            event = parse(plain) if isinstance(plain, dict) else None
+        except (ValueError, RecursionError) as wrong:
+            log.warning("%s: not an event (%s); line skipped", where, wrong)
+            continue
+        if event is None:
+            log.warning("%s: not an event (an object is wanted); line skipped", where)
+        elif event.kind not in EVENT_KINDS:
+            unknown[event.kind] = unknown.get(event.kind, 0) + 1
+        else:
+            found.append(event)
+    for kind, count in unknown.items():
+        log.warning("%s: %d events of unknown kind %r skipped", path, count, kind)
+    return found, offset + len(whole)

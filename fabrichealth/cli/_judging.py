@@ -1,0 +1,109 @@
+"""The judging process of `run`: reads the store, tells its parent what it found.
+
+A child, so that a pass never delays a poll. It speaks JSON lines on stdout: `verdicts` (one
+batch per pass) and `incident`s. It ends when its stdin is closed, with its parent.
+"""
+
+import argparse
+import logging
+import select
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from analyzer.judge import Judge, Outcome, detectors
+from analyzer.ledger import load as load_ledger
+from analyzer.ledger import save
+from fabrichealth.cli._site import load
+from fabrichealth.cli.replay import policy_of
+from fabrichealth.errors import FabricHealthError, StoreError
+from fabrichealth.events import parse
+from fabrichealth.runtime.clock import Clock
+from fabrichealth.runtime.paths import StatePaths
+from fabrichealth.store.embedded import EmbeddedStore
+from fabrichealth.store.journal import SqliteJournal
+
+log = logging.getLogger("judging")
+
+LAG = 1.5
+"""Judge so many seconds behind the clock: the store commits once a second."""
+
+
+def main() -> int:
+    """Judge until the parent goes."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("site", type=Path)
+    parser.add_argument("--speed", type=float, default=1.0)
+    parser.add_argument("--origin", type=float, default=None)
+    asked = parser.parse_args()
+    logging.basicConfig(
+        stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s"
+    )
+    try:
+        return _judge(asked.site, Clock(asked.speed, asked.origin))
+    except FabricHealthError as wrong:
+        log.error("%s", wrong)
+        return 1
+    except BrokenPipeError:
+        return 0
+
+
+def _judge(site_file: Path, clock: Clock) -> int:
+    setup = load(site_file)
+    paths = StatePaths(setup.site.state)
+    store = EmbeddedStore.open(paths.store, read_only=True)
+    journal = SqliteJournal.open(paths.journal, read_only=True)
+    ledger = load_ledger(paths.ledger)
+    judge = Judge(
+        store,
+        setup.topology,
+        detectors(setup.site.detectors),
+        ledger,
+        policy_of(setup.site),
+    )
+    every = setup.site.policy.judge_every
+    position, due = 0, clock.now()
+    while not _orphaned(max(due - clock.now(), 0.0) / clock.speed):
+        due = max(due + every, clock.now())
+        entries = journal.since(position, "event")
+        position = entries[-1].position if entries else position
+        judge.tell([parse(entry.body) for entry in entries])
+        try:
+            outcome = judge.judge(clock.now() - LAG)
+        except StoreError as wrong:
+            log.warning("pass skipped: %s", wrong)
+            continue
+        save(ledger, paths.ledger)
+        _send(outcome)
+    return 0
+
+
+def _orphaned(seconds: float) -> bool:
+    """Wait so long; return whether the parent closed our stdin meanwhile."""
+    until = time.monotonic() + seconds
+    while True:
+        left = until - time.monotonic()
+        ready, _, _ = select.select([sys.stdin], [], [], max(left, 0.0))
+        if ready:
+            return not sys.stdin.buffer.read1(4096)  # type: ignore[attr-defined]
+        if left <= 0:
+            return False
+
+
+def _send(outcome: Outcome) -> None:
+    rows = [[str(one.metric), one.labels, one.value] for one in outcome.verdicts]
+    _line({"verdicts": {"at": outcome.at, "rows": rows}})
+    for incident in (*outcome.changed, *outcome.closed):
+        _line({"incident": incident.to_json()})
+
+
+def _line(plain: dict[str, Any]) -> None:
+    sys.stdout.buffer.write(orjson.dumps(plain, option=orjson.OPT_SERIALIZE_NUMPY) + b"\n")
+    sys.stdout.buffer.flush()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

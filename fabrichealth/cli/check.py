@@ -1,0 +1,84 @@
+"""`check -c site.yaml [--probe]`: is the site right, and do its targets answer?"""
+
+import argparse
+import asyncio
+from pathlib import Path
+
+from collectors.intake import Bounds, checked
+from collectors.source import Source
+from fabrichealth.cli import _terminal
+from fabrichealth.cli._command import AGAINST, WELL, Command
+from fabrichealth.cli._events import read_events
+from fabrichealth.cli._site import Setup, load
+from fabrichealth.errors import FabricHealthError
+from fabrichealth.model import SeriesTable
+from fabrichealth.runtime.clock import Clock
+
+AT_ONCE = 64
+
+
+class Check(Command):
+    """Validates a site file and what it names."""
+
+    help = "validate a site file; with --probe read every target once"
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the site file."""
+        parser.add_argument("-c", "--config", type=Path, required=True, help="site file")
+        parser.add_argument("--probe", action="store_true", help="read every target once")
+
+    def run(self, asked: argparse.Namespace) -> int:
+        """Check, and say what was found."""
+        setup = load(asked.config)
+        site, topology = setup.site, setup.topology
+        table = SeriesTable()
+        sources = setup.sources(table)
+        if site.events and site.events.exists():
+            read_events(site.events)
+        strangers = [row for row in site.targets if not _written(setup, row.device or row.name)]
+        _terminal.say(
+            f"{site.path}: well; {len(site.targets)} targets, {len(topology.devices)} devices, "
+            f"{len(topology.links)} links"
+        )
+        for row in strangers if topology.devices else []:
+            _terminal.say(f"  note: {row.source} {row.name} is no device of the topology")
+        if not asked.probe:
+            return WELL
+        return asyncio.run(_probe(sources, table))
+
+
+def _written(setup: Setup, name: str) -> bool:
+    topology = setup.topology
+    return name in topology.devices or topology.named(name) is not None
+
+
+async def _probe(sources: list[Source], table: SeriesTable) -> int:
+    """Visit every target once, some at a time; say what each brought."""
+    gate = asyncio.Semaphore(AT_ONCE)
+    bounds, clock = Bounds(table), Clock()
+
+    async def visit(source: Source) -> tuple[bool, str]:
+        name = f"{source.target.source} {source.target.name}"
+        async with gate:
+            try:
+                async with asyncio.timeout(source.settings.timeout):
+                    poll = await source.read(clock.now())
+                poll = checked(
+                    poll, bounds, table, clock.now(), source.settings.stale_after
+                )
+            except TimeoutError:
+                return False, f"{name}: no answer within {source.settings.timeout:g} s"
+            except FabricHealthError as wrong:
+                return False, f"{name}: {wrong}"
+            finally:
+                await source.close()
+        missing = f", missing {', '.join(poll.missing)}" if poll.missing else ""
+        said = f"{name}: {poll.readings} readings, {len(poll.refused)} refused{missing}"
+        return poll.readings > 0, said
+
+    results = await asyncio.gather(*(visit(source) for source in sources))
+    for _, said in results:
+        _terminal.say(said)
+    well = sum(good for good, _ in results)
+    _terminal.say(f"{well} of {len(results)} targets answered")
+    return WELL if well == len(results) else AGAINST

@@ -1,0 +1,31 @@
+"""What lies where in the folder `state:`."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True)
+class StatePaths:
+    """Files of one site's state."""
+
+    folder: Path
+
+    @property
+    def store(self) -> Path:
+        """The embedded store."""
+        return self.folder / "series.db"
+
+    @property
+    def journal(self) -> Path:
+        """Events and incidents."""
+        return self.folder / "journal.db"
+
+    @property
+    def ledger(self) -> Path:
+        """What judging remembers."""
+        return self.folder / "ledger.json"
+
+    @property
+    def memory(self) -> Path:
+        """What sources remember: wrap offsets, last codes, cursors."""
+        return self.folder / "sources.json"
