@@ -1,0 +1,405 @@
+"""Database: names, compressed chunks and what has been folded, in one SQLite file (WAL mode).
+
+One process writes; others read whole transactions of it meanwhile. Names of series and clocks
+lie in the order of their numbers, so a restart gives each the number it had.
+"""
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from math import inf
+from pathlib import Path
+from typing import NamedTuple
+
+import orjson
+
+from fabrichealth.catalogue import METRICS
+from fabrichealth.errors import StoreError, StoreReadOnly
+from fabrichealth.metric import Kind, Metric, Subject
+from fabrichealth.model import SeriesTable
+from fabrichealth.store.codec import compress, decompress
+from fabrichealth.units import Unit
+
+SCHEMA = 1
+APPLICATION = 0x66684442  # "fhDB", so that `file` and we know it
+PAGE_BYTES = 8192
+NAMES_A_ROW = 50_000
+"""Series in one row of names; bounds the memory that reading them takes."""
+BUSY_MILLISECONDS = 5_000
+
+_TABLES = """
+CREATE TABLE metric (id INTEGER PRIMARY KEY, name TEXT NOT NULL, kind TEXT NOT NULL,
+    unit TEXT NOT NULL, labels TEXT NOT NULL);
+CREATE TABLE series (first INTEGER PRIMARY KEY, many INTEGER NOT NULL, body BLOB NOT NULL);
+CREATE TABLE clock (id INTEGER PRIMARY KEY, source TEXT NOT NULL, target TEXT NOT NULL);
+CREATE TABLE chunk (id INTEGER PRIMARY KEY AUTOINCREMENT, tier INTEGER NOT NULL,
+    metric INTEGER NOT NULL, block INTEGER NOT NULL, first REAL NOT NULL, last REAL NOT NULL,
+    columns INTEGER NOT NULL, bytes INTEGER NOT NULL, body BLOB NOT NULL);
+CREATE INDEX chunk_place ON chunk (tier, metric, last, first, block, columns, bytes);
+CREATE TABLE folded (metric INTEGER PRIMARY KEY, number INTEGER NOT NULL);
+CREATE TABLE imported (metric INTEGER PRIMARY KEY, many INTEGER NOT NULL);
+CREATE TABLE horizon (tier INTEGER PRIMARY KEY, since REAL NOT NULL);
+CREATE TABLE cooked (metric INTEGER PRIMARY KEY, until REAL NOT NULL);
+CREATE TABLE late (metric INTEGER NOT NULL, hour REAL NOT NULL, PRIMARY KEY (metric, hour));
+"""
+"""`folded`: entries of the head up to this number are in chunks (metric 0: of every metric).
+`imported`: chunks that came past the head. `horizon`: a tier is whole only after this time.
+`cooked`: the downsampled tiers of a metric reach to this time; `late`: hours to do again."""
+
+
+class Chunk(NamedTuple):
+    """One compressed grid as it goes into the database; `id` tells later from earlier."""
+
+    tier: int
+    metric: int
+    block: int
+    first: float
+    last: float
+    columns: int
+    body: bytes
+
+
+class Place(NamedTuple):
+    """Where a chunk stands, without its body."""
+
+    id: int
+    block: int
+    first: float
+    last: float
+    columns: int
+
+
+class Database:
+    """The SQLite file of a store."""
+
+    def __init__(self, path: Path, *, write: bool) -> None:
+        """Open or create the file.
+
+        Raises:
+            StoreError: not a store of ours, of a newer version, or it cannot be opened.
+        """
+        self._path = path
+        self._numbers: dict[Metric, int] = {}
+        self._metrics: dict[int, Metric] = {}
+        self._known = (0, 0)
+        new = not path.exists()
+        if new and not write:
+            raise StoreError(f"{path}: no store there yet; start the collecting process first")
+        try:
+            self._db = sqlite3.connect(
+                path if write else f"file:{path}?mode=ro",
+                uri=not write,
+                isolation_level=None,
+                check_same_thread=False,
+                timeout=BUSY_MILLISECONDS / 1000,
+            )
+            self._prepare(write=write)
+        except sqlite3.DatabaseError as wrong:
+            raise StoreError(f"{path}: cannot be opened as a store ({wrong})") from None
+
+    def _prepare(self, *, write: bool) -> None:
+        if write:
+            self._db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+            self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")
+            self._db.execute("PRAGMA journal_mode = WAL")
+            self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute("PRAGMA wal_autocheckpoint = 0")  # `checkpoint` does it in its time
+        (version,) = self._db.execute("PRAGMA user_version").fetchone()
+        (application,) = self._db.execute("PRAGMA application_id").fetchone()
+        (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        if version > SCHEMA and application == APPLICATION:
+            raise StoreError(
+                f"{self._path}: written by a newer version (schema {version}, this one knows"
+                f" {SCHEMA}); upgrade fabrichealth or name another folder under `state`"
+            )
+        if not tables and write:
+            self._db.executescript(
+                f"BEGIN IMMEDIATE; {_TABLES} PRAGMA application_id = {APPLICATION};"
+                f" PRAGMA user_version = {SCHEMA}; COMMIT;"
+            )
+        elif application != APPLICATION or version != SCHEMA:
+            raise StoreError(f"{self._path}: not a fabrichealth store; name another folder")
+
+    @contextmanager
+    def transaction(self, mode: str = "IMMEDIATE") -> Iterator[None]:
+        """Run one transaction; nothing of it is kept when it fails.
+
+        Raises:
+            StoreReadOnly: the disk is full.
+            StoreError: the database is broken or locked.
+        """
+        try:
+            self._db.execute(f"BEGIN {mode}")
+            try:
+                yield
+            except BaseException:
+                self._rollback()
+                raise
+            self._commit()
+        except sqlite3.Error as wrong:
+            raise refusal(wrong, self._path) from None
+
+    def _commit(self) -> None:
+        try:
+            self._db.execute("COMMIT")
+        except sqlite3.Error:
+            self._rollback()
+            raise
+
+    def _rollback(self) -> None:
+        if self._db.in_transaction:
+            self._db.execute("ROLLBACK")
+
+    # Names
+
+    def number(self, metric: Metric) -> int | None:
+        """Return the number of a metric in this file, or None if it has none."""
+        return self._numbers.get(metric)
+
+    def load_names(self, table: SeriesTable) -> None:
+        """Intern what the file names beyond what was loaded or saved before.
+
+        Raises:
+            StoreError: the table holds other series under these numbers, or the file is broken.
+        """
+        many_series, many_clocks = self._known
+        for number, name, kind, unit, labels in self._db.execute(
+            "SELECT id, name, kind, unit, labels FROM metric WHERE id > ?",
+            (max(self._metrics, default=0),),
+        ):
+            metric = _metric(name, kind, unit, orjson.loads(labels))
+            self._metrics[number], self._numbers[metric] = metric, number
+        for first, many, body in self._db.execute(
+            "SELECT first, many, body FROM series WHERE first >= ? ORDER BY first", (many_series,)
+        ):
+            for place, (number, *values) in enumerate(orjson.loads(decompress(body)), first):
+                if table.intern(self._metrics[number], tuple(values)) != place:
+                    raise StoreError(f"{self._path}: series {place} has another number here")
+            many_series = first + many
+        for number, source, target in self._db.execute(
+            "SELECT id, source, target FROM clock WHERE id >= ? ORDER BY id", (many_clocks,)
+        ):
+            if table.clock(source, target) != number:
+                raise StoreError(f"{self._path}: clock {number} has another number here")
+            many_clocks = number + 1
+        self._known = (many_series, many_clocks)
+
+    def names_missing(self, table: SeriesTable) -> bool:
+        """Return whether the table names more than the file does."""
+        return (len(table), len(table.clocks())) != self._known
+
+    def save_names(self, table: SeriesTable) -> None:
+        """Keep series and clocks of the table that the file does not name yet."""
+        many_series, many_clocks = self._known
+        clocks = table.clocks()
+        fresh = [metric for metric in table.metrics() if metric not in self._numbers]
+        numbers = dict(zip(fresh, range(len(self._numbers) + 1, 1 << 30), strict=False))
+        total = len(table)
+        with self.transaction():
+            self._db.executemany(
+                "INSERT INTO metric VALUES (?, ?, ?, ?, ?)",
+                [
+                    (n, m.name, m.kind.value, m.unit.value, orjson.dumps(m.labels).decode())
+                    for m, n in numbers.items()
+                ],
+            )
+            numbers |= self._numbers
+            for first in range(many_series, total, NAMES_A_ROW):
+                last = min(first + NAMES_A_ROW, total)
+                rows = [(numbers[table.metric(s)], *table.labels(s)) for s in range(first, last)]
+                self._db.execute(
+                    "INSERT INTO series VALUES (?, ?, ?)",
+                    (first, last - first, compress(orjson.dumps(rows))),
+                )
+            self._db.executemany(
+                "INSERT INTO clock VALUES (?, ?, ?)",
+                [(n, *clocks[n]) for n in range(many_clocks, len(clocks))],
+            )
+        self._numbers = numbers
+        self._metrics = {number: metric for metric, number in numbers.items()}
+        self._known = (total, len(clocks))
+
+    # Chunks
+
+    def add(self, chunks: Sequence[Chunk]) -> None:
+        """Insert chunks (inside a transaction)."""
+        self._db.executemany(
+            "INSERT INTO chunk (tier, metric, block, first, last, columns, bytes, body)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            [(*chunk[:-1], len(chunk.body), chunk.body) for chunk in chunks],
+        )
+
+    def bodies(
+        self, tier: int, metric: int, start: float, end: float, block: int | None = None
+    ) -> list[bytes]:
+        """Return the chunks that may hold samples in (start, end], earlier made first."""
+        ids = self._db.execute(
+            "SELECT id FROM chunk WHERE tier = ? AND metric = ? AND last > ? AND first <= ?"
+            " AND block = coalesce(?, block) ORDER BY id",
+            (tier, metric, start, end, block),
+        ).fetchall()
+        return [self.body(number) for (number,) in ids]
+
+    def body(self, number: int) -> bytes:
+        """Return one chunk."""
+        (body,) = self._db.execute("SELECT body FROM chunk WHERE id = ?", (number,)).fetchone()
+        return bytes(body)
+
+    def places(self, tier: int, metric: int, start: float, end: float) -> list[Place]:
+        """Return where the chunks stand that may hold samples in (start, end], by block and id."""
+        rows = self._db.execute(
+            "SELECT id, block, first, last, columns FROM chunk"
+            " WHERE tier = ? AND metric = ? AND last > ? AND first <= ? ORDER BY block, id",
+            (tier, metric, start, end),
+        )
+        return [Place(*row) for row in rows]
+
+    def delete(self, ids: Sequence[int]) -> None:
+        """Delete chunks (inside a transaction)."""
+        self._db.executemany("DELETE FROM chunk WHERE id = ?", [(number,) for number in ids])
+
+    def expired(self, tier: int, before: float, limit: int) -> list[int]:
+        """Return some chunks of a tier whose newest sample is older than `before`."""
+        rows = self._db.execute(
+            "SELECT id FROM chunk WHERE tier = ? AND metric IN (SELECT id FROM metric)"
+            " AND last <= ? LIMIT ?",
+            (tier, before, limit),
+        )
+        return [number for (number,) in rows]
+
+    def oldest(self, tier: int, limit: int) -> list[tuple[int, float, int]]:
+        """Return (id, newest time stamp, bytes) of the chunks of a tier that end first."""
+        return self._db.execute(
+            "SELECT id, last, bytes FROM chunk WHERE tier = ? ORDER BY last LIMIT ?", (tier, limit)
+        ).fetchall()
+
+    def span(self) -> tuple[float, float] | None:
+        """Return the oldest and newest time stamp in chunks."""
+        first, last = self._db.execute("SELECT min(first), max(last) FROM chunk").fetchone()
+        return None if first is None else (first, last)
+
+    def span_of(self, tier: int, metric: int) -> tuple[float, float] | None:
+        """Return the oldest and newest time stamp of one metric in a tier."""
+        first, last = self._db.execute(
+            "SELECT min(first), max(last) FROM chunk WHERE tier = ? AND metric = ?", (tier, metric)
+        ).fetchone()
+        return None if first is None else (first, last)
+
+    def first_after(self, tier: int, metric: int, after: float) -> float | None:
+        """Return a time stamp after this one, the first that a chunk of the metric begins with."""
+        (first,) = self._db.execute(
+            "SELECT min(first) FROM chunk WHERE tier = ? AND metric = ? AND last > ?",
+            (tier, metric, after),
+        ).fetchone()
+        return None if first is None else max(float(first), after)
+
+    # Progress
+
+    def folded(self, metric: int) -> int:
+        """Return up to which entry of the head a metric is in chunks."""
+        (number,) = self._db.execute(
+            "SELECT coalesce(max(number), 0) FROM folded WHERE metric IN (0, ?)", (metric,)
+        ).fetchone()
+        return int(number)
+
+    def set_folded(self, metric: int, number: int) -> None:
+        """Note up to which entry a metric (0: every one) is in chunks (inside a transaction)."""
+        self._db.execute("INSERT OR REPLACE INTO folded VALUES (?, ?)", (metric, number))
+
+    def imported(self, metric: int) -> int:
+        """Return how often chunks of a metric came past the head."""
+        found = self._db.execute("SELECT many FROM imported WHERE metric = ?", (metric,)).fetchone()
+        return 0 if found is None else int(found[0])
+
+    def add_imported(self, metric: int) -> None:
+        """Note that chunks of a metric came past the head (inside a transaction)."""
+        self._db.execute(
+            "INSERT INTO imported VALUES (?, 1) ON CONFLICT DO UPDATE SET many = many + 1",
+            (metric,),
+        )
+
+    def horizon(self, tier: int) -> float:
+        """Return the time after which a tier still has everything; -inf at first."""
+        found = self._db.execute("SELECT since FROM horizon WHERE tier = ?", (tier,)).fetchone()
+        return -inf if found is None else float(found[0])
+
+    def raise_horizon(self, tier: int, since: float) -> None:
+        """Note that a tier has lost samples up to this time (inside a transaction)."""
+        if since > self.horizon(tier):
+            self._db.execute("INSERT OR REPLACE INTO horizon VALUES (?, ?)", (tier, since))
+
+    def cooked(self, metric: int) -> float | None:
+        """Return up to which time the tiers of a metric reach; None if there are none."""
+        found = self._db.execute("SELECT until FROM cooked WHERE metric = ?", (metric,)).fetchone()
+        return None if found is None else float(found[0])
+
+    def set_cooked(self, metric: int, until: float) -> None:
+        """Note up to which time the tiers of a metric reach (inside a transaction)."""
+        self._db.execute("INSERT OR REPLACE INTO cooked VALUES (?, ?)", (metric, until))
+
+    def late(self, metric: int) -> list[float]:
+        """Return the ends of hours that got samples after they were downsampled."""
+        rows = self._db.execute("SELECT hour FROM late WHERE metric = ? ORDER BY hour", (metric,))
+        return [float(hour) for (hour,) in rows]
+
+    def add_late(self, metric: int, hours: Sequence[float]) -> None:
+        """Note hours to downsample again (inside a transaction)."""
+        self._db.executemany(
+            "INSERT OR IGNORE INTO late VALUES (?, ?)", [(metric, hour) for hour in hours]
+        )
+
+    def clear_late(self, metric: int, hour: float) -> None:
+        """Forget an hour that was done again (inside a transaction)."""
+        self._db.execute("DELETE FROM late WHERE metric = ? AND hour = ?", (metric, hour))
+
+    # Housekeeping
+
+    @property
+    def pages(self) -> tuple[int, int]:
+        """Pages in use, and free ones in the file."""
+        (every,) = self._db.execute("PRAGMA page_count").fetchone()
+        (free,) = self._db.execute("PRAGMA freelist_count").fetchone()
+        return every - free, free
+
+    @property
+    def log_bytes(self) -> int:
+        """Size of SQLite's own log beside the file."""
+        log = self._path.with_name(f"{self._path.name}-wal")
+        return log.stat().st_size if log.exists() else 0
+
+    def checkpoint(self, *, truncate: bool = False) -> None:
+        """Move what was committed from the log into the file; readers are not waited for."""
+        mode = "TRUNCATE" if truncate else "PASSIVE"
+        try:
+            self._db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
+        except sqlite3.Error as wrong:
+            raise refusal(wrong, self._path) from None
+
+    def shrink(self, pages: int) -> None:
+        """Give some free pages back to the file system."""
+        with self.transaction():
+            self._db.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._db.close()
+
+
+def refusal(wrong: sqlite3.Error, path: Path) -> StoreError:
+    """Return the error of this house for one of SQLite's."""
+    code = getattr(wrong, "sqlite_errorcode", 0) or 0
+    if code & 0xFF in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+        return StoreReadOnly(
+            f"{path}: cannot be written ({wrong}); make room, writing resumes by itself"
+        )
+    return StoreError(f"{path}: {wrong}")
+
+
+def _metric(name: str, kind: str, unit: str, labels: list[str]) -> Metric:
+    """Return the catalogue's metric, or one as the file describes it where that knows no such."""
+    known = METRICS.get(f"fabric_{name}")
+    if known is not None and list(known.labels) == labels:
+        return known
+    return Metric(
+        name, Kind(kind), Unit(unit), Subject.NONE, "Of another version.", extra=(*labels,)
+    )

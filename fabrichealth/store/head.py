@@ -1,0 +1,285 @@
+"""Head: the newest readings, as they came, in log files beside the database.
+
+An append is one `write` of one entry: what the kernel has taken survives a kill -9, and costs a
+fraction of a database transaction. Entries are sorted by metric, so that one metric's part is
+read alone. A file (`head-SEQ.log`, named by its first entry) that has grown enough is closed,
+folded into compressed chunks metric by metric, and deleted.
+
+An entry, little endian:
+
+    0   4  magic "fhe1"          8   8  number of the entry, counting from 1
+    4   4  CRC-32 of the rest   16   4  metrics m, then 4 reserved
+    24  m * 12   per metric: its number, runs b, samples n (uint32 each), padded to 8
+    then per metric: at float64[b], values float64[n], clock int32[b], count int32[b],
+    series int32[n], padded to 8
+
+A torn entry (power lost, killed while writing) is cut off when the writer opens the file again.
+Another process reads whole entries while the writer appends.
+"""
+
+import os
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabrichealth.model import Batch
+from fabrichealth.store.grid import Runs
+
+MAGIC = b"fhe1"
+_HEADER = struct.Struct("<4sIQII")
+_CHECKED = 8
+"""The checksum covers what follows it."""
+_PROBE = 4096
+"""Bytes read to learn an entry's index; longer ones take a second read."""
+
+
+class Part(NamedTuple):
+    """Where one metric's readings stand in a file."""
+
+    number: int
+    """Of the entry."""
+    offset: int
+    runs: int
+    samples: int
+
+
+def entry(number: int, batches: Sequence[Batch], metric_of: NDArray[np.int32]) -> bytes:
+    """Return batches as one entry; `metric_of[series]` is the number of each one's metric.
+
+    Values that are not finite are left out: they are no readings.
+    """
+    series = np.concatenate([batch.series for batch in batches]).astype(np.int32, copy=False)
+    values = np.concatenate([batch.values for batch in batches]).astype(np.float64, copy=False)
+    clock = np.array([batch.clock for batch in batches], np.int32)
+    at = np.array([batch.at for batch in batches], np.float64)
+    length = np.array([len(batch.series) for batch in batches], np.int64)
+    run = np.repeat(np.arange(len(batches), dtype=np.int32), length)
+    finite = np.isfinite(values)
+    if not finite.all():
+        series, values, run = series[finite], values[finite], run[finite]
+    metric = metric_of[series]
+    small = metric.astype(np.uint16) if int(metric.max(initial=0)) < 1 << 16 else metric
+    order = np.argsort(small, kind="stable")  # radix sort on 16 bits
+    series, values, metric, run = series[order], values[order], metric[order], run[order]
+    new = np.ones(len(run), bool)
+    new[1:] = (run[1:] != run[:-1]) | (metric[1:] != metric[:-1])
+    starts = np.flatnonzero(new)
+    count = np.diff(starts, append=len(run)).astype(np.int32)
+    run, of = run[starts], metric[starts]
+    clock, at = clock[run], at[run]
+    first = np.flatnonzero(np.diff(of, prepend=-1))
+    run_bounds = [*first.tolist(), len(of)]
+    bounds = [*starts[first].tolist(), len(series)]
+    index = np.empty((len(first), 3), "<u4")
+    index[:, 0] = of[first]
+    index[:, 1] = np.diff(run_bounds)
+    index[:, 2] = np.diff(bounds)
+    parts = [b"", index.tobytes(), b"\0" * (-index.nbytes % 8)]
+    for place in range(len(first)):
+        runs = slice(run_bounds[place], run_bounds[place + 1])
+        mine = slice(bounds[place], bounds[place + 1])
+        parts += (at[runs].tobytes(), values[mine].tobytes())
+        parts += (clock[runs].tobytes(), count[runs].tobytes(), series[mine].tobytes())
+        parts.append(b"\0" * (4 * (mine.stop - mine.start) % 8))
+    rest = struct.pack("<QII", number, len(first), 0)
+    parts[0] = rest
+    body = b"".join(parts)
+    return b"".join((MAGIC, zlib.crc32(body).to_bytes(4, "little"), body))
+
+
+def _part_size(runs: int, samples: int) -> int:
+    return 8 * (2 * runs + samples) + (4 * samples + 7) // 8 * 8
+
+
+@dataclass
+class Segment:
+    """One log file and where each metric's parts stand in it."""
+
+    path: Path
+    first: int
+    """Number of its first entry."""
+    file: int
+    """Descriptor."""
+    size: int = 0
+    last: int = 0
+    """Number of its newest entry; `first - 1` when there is none."""
+    samples: int = 0
+    newest: float = -np.inf
+    oldest: float = np.inf
+    parts: dict[int, list[Part]] = field(default_factory=dict)
+
+    @classmethod
+    def open(cls, path: Path, *, write: bool) -> "Segment":
+        """Open a log file and learn its whole entries.
+
+        Raises:
+            OSError: it is not there, or cannot be opened.
+        """
+        flags = os.O_RDWR | os.O_CREAT if write else os.O_RDONLY
+        first = int(path.stem.removeprefix("head-"))
+        segment = cls(path, first, os.open(path, flags | os.O_CLOEXEC, 0o640), last=first - 1)
+        segment.scan(check=write)
+        return segment
+
+    def scan(self, *, check: bool = False) -> None:
+        """Learn entries added since; stops at one that is not whole (with `check`: not right)."""
+        end = os.fstat(self.file).st_size
+        while self.size + _HEADER.size <= end:
+            probe = os.pread(self.file, _PROBE, self.size)
+            magic, crc, number, metrics, _ = _HEADER.unpack_from(probe)
+            head = _HEADER.size + (12 * metrics + 7) // 8 * 8
+            if magic != MAGIC or number <= self.last or self.size + head > end:
+                return
+            if head > len(probe):
+                probe = os.pread(self.file, head, self.size)
+            index = np.frombuffer(probe, "<u4", metrics * 3, _HEADER.size).reshape(-1, 3).tolist()
+            size = head + sum(_part_size(runs, samples) for _, runs, samples in index)
+            if self.size + size > end:
+                return
+            if check:
+                body = os.pread(self.file, size - _CHECKED, self.size + _CHECKED)
+                if zlib.crc32(body) != crc:
+                    return
+            self._learn(number, index, head)
+
+    def _learn(self, number: int, index: list[list[int]], head: int) -> None:
+        offset = self.size + head
+        for metric, runs, samples in index:
+            self.parts.setdefault(metric, []).append(Part(number, offset, runs, samples))
+            at = np.frombuffer(os.pread(self.file, 8 * runs, offset), np.float64)
+            self.newest = max(self.newest, float(at.max()))
+            self.oldest = min(self.oldest, float(at.min()))
+            offset += _part_size(runs, samples)
+            self.samples += samples
+        self.size = offset
+        self.last = number
+
+    def append(self, raw: bytes) -> None:
+        """Write one entry made by `entry`; a failed write leaves nothing of it.
+
+        Raises:
+            OSError: the disk is full or broken.
+        """
+        written = 0
+        try:
+            while written < len(raw):
+                written += os.pwrite(self.file, raw[written:], self.size + written)
+        except OSError:
+            os.ftruncate(self.file, self.size)
+            raise
+        _, _, number, metrics, _ = _HEADER.unpack_from(raw)
+        index = np.frombuffer(raw, "<u4", metrics * 3, _HEADER.size).reshape(-1, 3).tolist()
+        self._learn(number, index, _HEADER.size + (12 * metrics + 7) // 8 * 8)
+
+    def cut(self) -> int:
+        """Cut off what stands after the last whole entry; return how many bytes."""
+        torn = os.fstat(self.file).st_size - self.size
+        if torn > 0:
+            os.ftruncate(self.file, self.size)
+        return torn
+
+    def runs(self, metric: int, after: int = 0) -> Iterator[Runs]:
+        """Yield a metric's readings of each entry numbered beyond `after`, oldest first."""
+        for _, offset, runs, samples in _beyond(self.parts.get(metric, ()), after):
+            raw = os.pread(self.file, _part_size(runs, samples), offset)
+            words = 8 * (runs + samples)
+            yield Runs(
+                clock=np.frombuffer(raw, np.int32, runs, words),
+                at=np.frombuffer(raw, np.float64, runs),
+                count=np.frombuffer(raw, np.int32, runs, words + 4 * runs),
+                series=np.frombuffer(raw, np.int32, samples, words + 8 * runs),
+                values=np.frombuffer(raw, np.float64, samples, 8 * runs),
+            )
+
+    def close(self) -> None:
+        """Let go of the file."""
+        os.close(self.file)
+
+
+def _beyond(parts: Sequence[Part], after: int) -> list[Part]:
+    """Return the parts of entries beyond `after`, oldest first; cheap when few are new."""
+    new = len(parts)
+    while new and parts[new - 1].number > after:
+        new -= 1
+    return list(parts[new:])
+
+
+class Head:
+    """The log files of a store, oldest first."""
+
+    def __init__(self, folder: Path, *, write: bool) -> None:
+        self._folder = folder
+        self._write = write
+        self.segments: list[Segment] = []
+        self.refresh()
+        for segment in self.segments if write else ():
+            segment.cut()
+
+    def refresh(self) -> None:
+        """Learn files and entries that the writing process has added or deleted since."""
+        paths = {path.name: path for path in self._folder.glob("head-*.log")}
+        known = {segment.path.name: segment for segment in self.segments}
+        for name in known.keys() - paths.keys():
+            known.pop(name).close()
+        for name in sorted(paths):
+            if name in known:
+                if not self._write:
+                    known[name].scan()
+                continue
+            try:
+                known[name] = Segment.open(paths[name], write=self._write)
+            except FileNotFoundError:
+                continue  # folded and deleted since it was listed
+        self.segments = [known[name] for name in sorted(known)]
+
+    @property
+    def first(self) -> int:
+        """Number that the oldest file starts with; 0 if there is no file."""
+        return self.segments[0].first if self.segments else 0
+
+    @property
+    def last(self) -> int:
+        """Number of the newest entry; 0 if there is none."""
+        return self.segments[-1].last if self.segments else 0
+
+    def start(self, number: int) -> Segment:
+        """Start a new file whose first entry has this number.
+
+        Raises:
+            OSError: the disk is full.
+        """
+        segment = Segment.open(self._folder / f"head-{number:015d}.log", write=True)
+        self.segments.append(segment)
+        return segment
+
+    def drop(self, segment: Segment) -> None:
+        """Delete a folded file; who has it open can still read it."""
+        self.segments.remove(segment)
+        segment.path.unlink()
+        segment.close()
+
+    def runs(self, metric: int, after: int) -> list[Runs]:
+        """Return a metric's readings of entries numbered beyond `after`, oldest first."""
+        return [
+            runs
+            for segment in self.segments
+            if segment.last > after
+            for runs in segment.runs(metric, after)
+        ]
+
+    @property
+    def size(self) -> int:
+        """Bytes in all files."""
+        return sum(segment.size for segment in self.segments)
+
+    def close(self) -> None:
+        """Let go of the files."""
+        for segment in self.segments:
+            segment.close()
+        self.segments.clear()

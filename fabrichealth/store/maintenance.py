@@ -1,0 +1,279 @@
+"""Maintenance: what turns a log into a store, in steps short enough to stand between appends.
+
+In this order, and each step a transaction of its own, so that a kill costs nothing:
+
+1. fold: a closed log file becomes chunks, metric by metric, and is deleted;
+2. cook: hours that are complete become a value a minute and one every ten; readings that come
+   later make their hour be done again; chunks of slow metrics are merged;
+3. forget: what is older than its tier is kept goes, and while the store is larger than it may
+   be, the oldest of the finest tier goes;
+4. the database's log is moved into its file, and free pages are given back.
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from math import ceil, inf
+
+import numpy as np
+
+from fabrichealth.metric import Metric
+from fabrichealth.store.chunk import BLOCK, Opened, bodies
+from fabrichealth.store.database import PAGE_BYTES, Chunk, Database, Place
+from fabrichealth.store.grid import Grid, Runs, merged
+from fabrichealth.store.head import Head, Segment
+from fabrichealth.store.numbering import Numbering
+from fabrichealth.store.settings import StoreSettings
+from fabrichealth.store.tiers import MINUTES, RAW, STEPS, TENS, TIERS
+
+STRIP = 64 * BLOCK
+"""Series folded in one step."""
+
+HOUR, DAY = 3600.0, 86_400.0
+
+GRACE = 600.0
+"""An hour is cooked when readings this much newer are folded: late targets had their chance."""
+
+IDLE = 7200.0
+"""An hour this old is cooked even if nothing newer came."""
+
+COLUMNS = 256
+"""Most columns of a chunk that is imported."""
+
+SMALL, FEW = 16, 4
+"""Chunks of so few columns are merged, if a block has this many of them."""
+
+DELETED_AT_ONCE = 500
+LOG_BYTES = 16 * 2**20
+FREE_SHARE = 0.25
+PAGES_AT_ONCE = 2_000
+
+
+class Maintenance:
+    """Does the work of one store, one `step` at a time."""
+
+    def __init__(
+        self, database: Database, head: Head, numbering: Numbering, settings: StoreSettings
+    ) -> None:
+        self._database = database
+        self._head = head
+        self._numbering = numbering
+        self._settings = settings
+        self._round: Iterator[None] | None = None
+
+    def step(self, now: float | None) -> bool:
+        """Do one bounded piece of work; False when there is nothing to do.
+
+        Raises:
+            StoreReadOnly: the disk is full; the next call tries again.
+        """
+        if self._round is None:
+            self._round = self._work(self._newest() if now is None else now)
+        try:
+            next(self._round)
+        except StopIteration:
+            self._round = None
+            return False
+        except BaseException:
+            self._round = None
+            raise
+        return True
+
+    def put(self, metric: Metric, grid: Grid) -> None:
+        """Keep a grid as chunks at once, past the head (for imports)."""
+        number = self._numbering.number(metric)
+        if number is None or not len(grid):
+            return
+        for column in range(0, grid.times.shape[1], COLUMNS):
+            part = grid.between(
+                -inf if column == 0 else float(np.nanmax(grid.times[:, column - 1])),
+                float(np.nanmax(grid.times[:, : column + COLUMNS])),
+            )
+            with self._database.transaction():
+                self._add(RAW, number, part)
+                self._database.add_imported(number)
+                self._note_late(number, part)
+
+    def _newest(self) -> float:
+        newest = max((segment.newest for segment in self._head.segments), default=-inf)
+        span = self._database.span() if newest == -inf else None
+        return newest if span is None else span[1]
+
+    def _work(self, now: float) -> Iterator[None]:
+        for segment in self._head.segments[:-1]:
+            yield from self._fold(segment)
+        for metric in self._numbering.metrics:
+            yield from self._cook(metric, now)
+        yield from self._forget(now)
+        yield from self._tidy()
+
+    # Fold
+
+    def _fold(self, segment: Segment) -> Iterator[None]:
+        for number in sorted(segment.parts):
+            if self._database.folded(number) >= segment.last:
+                continue
+            runs = Runs.joined(list(segment.runs(number)))
+            rank = self._numbering.rank[runs.series]
+            strips = range(0, int(rank.max(initial=0)) + 1, STRIP)
+            for start in strips:
+                inside = (rank >= start) & (rank < start + STRIP)
+                grid = Grid.of(runs if len(strips) == 1 else runs.within(inside))
+                with self._database.transaction():
+                    self._add(RAW, number, grid)
+                    self._note_late(number, grid)
+                    if start == strips[-1]:
+                        self._database.set_folded(number, segment.last)
+                yield
+        with self._database.transaction():
+            self._database.set_folded(0, segment.last)
+        self._head.drop(segment)
+        yield
+
+    def _add(self, tier: int, number: int, grid: Grid) -> None:
+        """Insert a grid as chunks (inside a transaction)."""
+        if not len(grid):
+            return
+        self._database.add(
+            [
+                Chunk(tier, number, block, part.first, part.last, part.times.shape[1], body)
+                for block, part, body in bodies(grid, self._numbering.rank[grid.series])
+            ]
+        )
+
+    def _note_late(self, number: int, grid: Grid) -> None:
+        cooked = self._database.cooked(number)
+        if cooked is not None and len(grid) and grid.first <= cooked:
+            late = grid.times[grid.times <= cooked]
+            self._database.add_late(number, np.unique(np.ceil(late / HOUR) * HOUR).tolist())
+
+    # Cook
+
+    def _cook(self, metric: Metric, now: float) -> Iterator[None]:
+        number = self._numbering.number(metric)
+        span = None if number is None else self._database.span_of(RAW, number)
+        if number is None or span is None:
+            return
+        for hour in self._database.late(number):
+            yield from self._cook_hour(metric, number, hour)
+            with self._database.transaction():
+                self._database.clear_late(number, hour)
+        first, last = span
+        known = max(last - GRACE, now - IDLE)
+        done = self._database.cooked(number)
+        hour = (ceil(first / HOUR) if done is None else round(done / HOUR) + 1) * HOUR
+        while hour <= known:
+            if done is not None and not self._database.places(RAW, number, hour - HOUR, hour):
+                later = self._database.first_after(RAW, number, hour)
+                if later is None:
+                    return
+                hour = max(hour, ceil(later / HOUR) * HOUR)
+                if hour > known:
+                    return
+            yield from self._cook_hour(metric, number, hour)
+            if hour % DAY == 0:
+                yield from self._merge_small(TENS, number, hour - DAY, hour)
+            with self._database.transaction():
+                self._database.set_cooked(number, hour)
+            done = hour
+            hour += HOUR
+
+    def _cook_hour(self, metric: Metric, number: int, hour: float) -> Iterator[None]:
+        """Write the tiers of one hour, block by block, in place of what they had of it."""
+        places = self._database.places(RAW, number, hour - HOUR, hour)
+        for block, found in groupby(places, key=lambda place: place.block):
+            chunks = list(found)
+            grids = [Opened(self._database.body(chunk.id)).grid() for chunk in chunks]
+            readings = merged(grids).between(hour - HOUR, hour)
+            with self._database.transaction():
+                for tier in (MINUTES, TENS):
+                    fresh = readings.downsampled(STEPS[tier], metric.kind)
+                    self._replace(tier, number, block, hour, fresh)
+            yield
+        yield from self._merge_small(RAW, number, hour - HOUR, hour)
+
+    def _replace(self, tier: int, number: int, block: int, hour: float, fresh: Grid) -> None:
+        """Put an hour of a block into a tier (inside a transaction).
+
+        What the tier had of that hour goes, unless its readings are gone: then it is completed.
+        """
+        old = self._database.places(tier, number, hour - HOUR, hour)
+        old = [place for place in old if place.block == block]
+        kept: list[Grid] = []
+        for place in old:
+            grid = Opened(self._database.body(place.id)).grid()
+            kept += [grid.between(-inf, hour - HOUR), grid.between(hour, inf)]
+            if hour - HOUR < self._database.horizon(RAW):
+                kept.append(grid.between(hour - HOUR, hour))
+        self._database.delete([place.id for place in old])
+        self._add(tier, number, merged([*kept, fresh]))
+
+    def _merge_small(self, tier: int, number: int, start: float, end: float) -> Iterator[None]:
+        """Join small chunks that lie within (start, end], a block at a time."""
+        places = self._database.places(tier, number, start, end)
+        for _, found in groupby(places, key=lambda place: place.block):
+            chunks = list(found)
+            small = [
+                place
+                for place in chunks
+                if place.first > start and place.last <= end and place.columns <= SMALL
+            ]
+            if len(small) < FEW or _outranked(small, chunks):
+                continue
+            grids = [Opened(self._database.body(place.id)).grid() for place in small]
+            with self._database.transaction():
+                self._database.delete([place.id for place in small])
+                self._add(tier, number, merged(grids))
+            yield
+
+    # Forget
+
+    def _forget(self, now: float) -> Iterator[None]:
+        retention = self._settings.retention
+        kept = (retention.raw, retention.one_minute, retention.ten_minutes)
+        for tier, seconds in zip(TIERS, kept, strict=True):
+            before = now - seconds
+            while seconds and (old := self._database.expired(tier, before, DELETED_AT_ONCE)):
+                with self._database.transaction():
+                    self._database.delete(old)
+                    self._database.raise_horizon(tier, before)
+                yield
+        for tier in TIERS:
+            while self._too_large() and (oldest := self._database.oldest(tier, DELETED_AT_ONCE)):
+                yield from self._make_room(tier, oldest)
+
+    def _too_large(self) -> bool:
+        used, _ = self._database.pages
+        bound = self._settings.max_bytes
+        return bound > 0 and used * PAGE_BYTES + self._head.size > bound
+
+    def _make_room(self, tier: int, old: Sequence[tuple[int, float, int]]) -> Iterator[None]:
+        """Delete the oldest chunks of a tier, no more than needed."""
+        used, _ = self._database.pages
+        excess = used * PAGE_BYTES + self._head.size - self._settings.max_bytes
+        sizes = np.cumsum([size for _, _, size in old])
+        gone = old[: int(np.searchsorted(sizes, excess)) + 1]
+        with self._database.transaction():
+            self._database.delete([number for number, _, _ in gone])
+            self._database.raise_horizon(tier, gone[-1][1])
+        yield
+
+    def _tidy(self) -> Iterator[None]:
+        if self._database.log_bytes > LOG_BYTES:
+            self._database.checkpoint()
+            yield
+        used, free = self._database.pages
+        if free > PAGES_AT_ONCE and free > FREE_SHARE * used:
+            self._database.shrink(PAGES_AT_ONCE)
+            yield
+
+
+def _outranked(small: Sequence[Place], chunks: Sequence[Place]) -> bool:
+    """Return whether a later chunk overlaps: merged, the small ones would come after it."""
+    chosen = {place.id for place in small}
+    first = min(place.first for place in small)
+    last = max(place.last for place in small)
+    oldest = min(chosen)
+    return any(
+        place.id > oldest and place.id not in chosen and place.first <= last and place.last >= first
+        for place in chunks
+    )

@@ -1,0 +1,54 @@
+"""Numbering: of each series, the number of its metric and its rank within it, as columns."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabrichealth.metric import Metric
+from fabrichealth.model import SeriesTable
+
+
+class Numbering:
+    """What a table knows, in arrays over series; `learn` follows the table as it grows."""
+
+    def __init__(self, table: SeriesTable) -> None:
+        self._table = table
+        self._metric: NDArray[np.int32] = np.empty(0, np.int32)
+        self._rank: NDArray[np.int32] = np.empty(0, np.int32)
+        self._many = 0
+        self._numbers: dict[Metric, int] = {}
+        self._counts: dict[Metric, int] = {}
+        self.learn()
+
+    @property
+    def metric(self) -> NDArray[np.int32]:
+        """Number of each series' metric ([n]): 1 for the table's first metric, and so on."""
+        return self._metric[: self._many]
+
+    @property
+    def rank(self) -> NDArray[np.int32]:
+        """The how-manieth of its metric each series is ([n]), from 0."""
+        return self._rank[: self._many]
+
+    def learn(self) -> None:
+        """Take up series that the table has gained."""
+        first, last = self._many, len(self._table)
+        if last > len(self._metric):
+            room = max(2 * last, 1024)
+            self._metric = np.resize(self._metric, room) if first else np.empty(room, np.int32)
+            self._rank = np.resize(self._rank, room) if first else np.empty(room, np.int32)
+        for series in range(first, last):
+            metric = self._table.metric(series)
+            number = self._numbers.setdefault(metric, len(self._numbers) + 1)
+            count = self._counts.get(metric, 0)
+            self._metric[series], self._rank[series] = number, count
+            self._counts[metric] = count + 1
+        self._many = last
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """Metrics that have series, by number."""
+        return tuple(self._numbers)
+
+    def number(self, metric: Metric) -> int | None:
+        """Return the number of a metric, or None if it has no series."""
+        return self._numbers.get(metric)

@@ -1,0 +1,133 @@
+"""Recent: decoded columns of the metrics that are asked for again and again.
+
+A judge asks for nearly the same window at each pass. What it got is kept as a grid with spare
+columns, and a pass reads only what has been appended since.
+"""
+
+from collections import OrderedDict
+from dataclasses import dataclass
+
+import numpy as np
+
+from fabrichealth.metric import Metric
+from fabrichealth.model import Floats
+from fabrichealth.store.grid import Grid, Ints, Runs, lay, merged
+
+SPARE = 1.5
+"""Columns held for those in use; full ones are let go in one move, not at each poll."""
+
+
+@dataclass
+class Recent:
+    """Everything of one metric in (start, stop] that entries up to `seen` of the head brought."""
+
+    grid: Grid
+    """Its columns beyond the newest poll are NaN, room for what comes."""
+    count: Ints
+    """Polls of each clock, [c]."""
+    start: float
+    stop: float
+    """Infinite for a judge of the present; a replay reads on from here."""
+    seconds: float
+    """Longest span that was asked for."""
+    seen: int
+    imported: int
+    """How many imports of the metric there had been."""
+
+    @classmethod
+    def of(
+        cls, grid: Grid, start: float, stop: float, seconds: float, seen: int, imported: int
+    ) -> "Recent":
+        """Keep a grid that is whole in (start, stop]."""
+        count = (~np.isnan(grid.times)).sum(axis=1)
+        width = int(grid.times.shape[1] * SPARE) + 8
+        wide = Grid(
+            grid.series,
+            grid.clock,
+            grid.clocks,
+            _widened(grid.times, width),
+            _widened(grid.values, width),
+        )
+        return cls(wide, count, start, stop, seconds, seen, imported)
+
+    @property
+    def bytes(self) -> int:
+        """Memory it holds."""
+        return self.grid.values.nbytes + self.grid.times.nbytes
+
+    def used(self) -> Grid:
+        """Return the grid without its spare columns (a view: later polls do not change it)."""
+        width = int(self.count.max(initial=0))
+        grid = self.grid
+        return Grid(
+            grid.series, grid.clock, grid.clocks, grid.times[:, :width], grid.values[:, :width]
+        )
+
+    def extend(self, runs: list[Runs], seen: int, keep_after: float) -> None:
+        """Add what entries up to `seen` brought; older columns may go when room is needed."""
+        self.seen = seen
+        if not runs:
+            return
+        new = Grid.of(Runs.joined(runs))
+        if not self._put(new):
+            start = max(self.start, keep_after)
+            whole = merged([self.used(), new]).between(start, np.inf)
+            fresh = Recent.of(whole, start, self.stop, self.seconds, seen, self.imported)
+            self.grid, self.count, self.start = fresh.grid, fresh.count, start
+
+    def _put(self, new: Grid) -> bool:
+        """Write new polls beside those there are; False if they do not simply follow them."""
+        grid = self.grid
+        slot = np.searchsorted(grid.clocks, new.clocks)
+        row = np.searchsorted(grid.series, new.series)
+        if not len(grid) or int(row.max()) >= len(grid) or int(slot.max()) >= len(grid.clocks):
+            return False
+        many = (~np.isnan(new.times)).sum(axis=1)
+        if not (
+            np.array_equal(grid.clocks[slot], new.clocks)
+            and np.array_equal(grid.series[row], new.series)
+            and np.array_equal(grid.clock[row], slot[new.clock])
+            and (grid.times[slot, self.count[slot] - 1] < new.times[:, 0]).all()
+            and int((self.count[slot] + many).max()) <= grid.times.shape[1]
+        ):
+            return False
+        where = self.count[slot][:, None] + np.arange(new.times.shape[1])
+        inside = ~np.isnan(new.times)
+        grid.times[np.repeat(slot, many), where[inside]] = new.times[inside]
+        lay(grid.values, row, where, new)
+        self.count[slot] += many
+        return True
+
+
+def _widened(values: Floats, width: int) -> Floats:
+    wide = np.full((len(values), width), np.nan)
+    wide[:, : values.shape[1]] = values
+    return wide
+
+
+class RecentColumns:
+    """Recent columns by metric, within a bound of memory; the least lately asked for go first."""
+
+    def __init__(self, bound: int) -> None:
+        self._bound = bound
+        self._kept: OrderedDict[Metric, Recent] = OrderedDict()
+
+    def get(self, metric: Metric) -> Recent | None:
+        """Return what is kept of a metric."""
+        found = self._kept.get(metric)
+        if found is not None:
+            self._kept.move_to_end(metric)
+        return found
+
+    def put(self, metric: Metric, recent: Recent) -> None:
+        """Keep a metric's columns unless they alone would break the bound."""
+        if recent.bytes > self._bound:
+            return
+        self._kept[metric] = recent
+        self._kept.move_to_end(metric)
+        while sum(one.bytes for one in self._kept.values()) > self._bound:
+            self._kept.popitem(last=False)
+
+    def drop(self, metric: Metric) -> None:
+        """Forget a metric."""
+        self._kept.pop(metric, None)

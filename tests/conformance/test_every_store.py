@@ -1,0 +1,224 @@
+"""What is asked of every store, whatever keeps it.
+
+A store is a way to open one; `reopen` gives the same data to a new object, as after a restart.
+"""
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from fabrichealth.catalogue.optics import RX_POWER
+from fabrichealth.catalogue.ports import PORT_INFO, RX_BYTES, UP
+from fabrichealth.metric import Metric
+from fabrichealth.model import Batch, Ids, SeriesTable, Window, aligned
+from fabrichealth.store.embedded import EmbeddedStore
+from fabrichealth.store.protocol import Store
+
+Open = Callable[[], Store]
+
+STORES: dict[str, Callable[[Path], Store]] = {
+    "embedded": lambda folder: EmbeddedStore.open(folder / "store"),
+    "embedded, nothing cached": lambda folder: EmbeddedStore.open(folder / "store", cache_bytes=0),
+}
+
+METRICS = {UP: 1, RX_BYTES: 1, RX_POWER: 2}
+"""Labels beyond device and port are numbered; how many of each metric a target has."""
+
+
+@pytest.fixture(params=STORES.values(), ids=list(STORES))
+def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+    opened: list[Store] = []
+
+    def again() -> Store:
+        if opened:
+            opened[-1].close()
+        opened.append(request.param(tmp_path))
+        return opened[-1]
+
+    yield again
+    for store in opened[-1:]:
+        store.close()
+
+
+def series(table: SeriesTable, metric: Metric, target: int, many: int = 1) -> Ids:
+    """Return the numbers of a metric's series of one target."""
+    more = len(metric.labels) - 2
+    return table.intern_all(
+        (metric, (f"leaf-{target}", "Ethernet0", *[str(lane)] * more)) for lane in range(many)
+    )
+
+
+def batch(
+    table: SeriesTable, target: int, at: float, values: dict[Metric, float | list[float]]
+) -> Batch:
+    """Return one reading of a target: of each metric as many series as values are given."""
+    lists = {m: v if isinstance(v, list) else [v] for m, v in values.items()}
+    ids = [series(table, metric, target, len(given)) for metric, given in lists.items()]
+    return Batch(
+        table.clock("test", f"leaf-{target}"),
+        at,
+        np.concatenate(ids),
+        np.array([value for given in lists.values() for value in given], np.float64),
+    )
+
+
+def assert_equal(got: Window, want: Window) -> None:
+    """Compare two windows, bit for bit."""
+    assert got.series.tolist() == want.series.tolist()
+    assert got.clock.tolist() == want.clock.tolist()
+    np.testing.assert_array_equal(got.at, want.at)
+    np.testing.assert_array_equal(got.values, want.values)
+    assert (got.values.view(np.int64) == want.values.view(np.int64))[~np.isnan(want.values)].all()
+    assert (got.metric, got.until, got.seconds) == (want.metric, want.until, want.seconds)
+
+
+class TestEveryStore:
+    def test_is_empty_at_first(self, reopen: Open) -> None:
+        store = reopen()
+        assert store.span() is None
+        assert len(store.window(UP, until=1e9, seconds=60)) == 0
+        assert len(store.latest(UP, until=1e9, within=60).series) == 0
+
+    def test_gives_back_what_it_took_right_aligned_by_target(self, reopen: Open) -> None:
+        store = reopen()
+        for at in (100.0, 110.0, 120.0):
+            store.append([batch(store.table, 0, at, {UP: at})])
+        store.append([batch(store.table, 1, 117.0, {UP: 7.0})])
+        window = store.window(UP, until=121.0, seconds=15.0)
+        assert [window.labels(row) for row in range(2)] == [
+            ("leaf-0", "Ethernet0"),
+            ("leaf-1", "Ethernet0"),
+        ]
+        np.testing.assert_array_equal(window.values, [[110.0, 120.0], [np.nan, 7.0]])
+        np.testing.assert_array_equal(window.at, [[110.0, 120.0], [np.nan, 117.0]])
+
+    def test_a_window_holds_its_end_and_not_its_start(self, reopen: Open) -> None:
+        store = reopen()
+        store.append([batch(store.table, 0, at, {UP: at}) for at in (10.0, 20.0, 30.0)])
+        np.testing.assert_array_equal(store.window(UP, 30.0, 20.0).values, [[20.0, 30.0]])
+
+    def test_numbers_survive_a_restart(self, reopen: Open) -> None:
+        store = reopen()
+        store.append([batch(store.table, target, 10.0, {UP: 1.0}) for target in (3, 1, 2)])
+        info = store.table.intern(PORT_INFO, ("leaf-1", "Ethernet0", *["é"] * 12))
+        store.append([Batch(0, 11.0, np.array([info], np.int32), np.ones(1))])
+        before = [(store.table.metric(s), store.table.labels(s)) for s in range(4)]
+        clocks = store.table.clocks()
+        store = reopen()
+        assert [(store.table.metric(s), store.table.labels(s)) for s in range(4)] == before
+        assert store.table.clocks() == clocks
+        assert len(store.window(UP, 20.0, 20.0)) == 3
+
+    def test_of_equal_times_the_later_wins(self, reopen: Open) -> None:
+        store = reopen()
+        store.append([batch(store.table, 0, 10.0, {UP: 1.0, RX_BYTES: 5.0})])
+        store.append([batch(store.table, 0, 20.0, {UP: 1.0})])
+        store.append([batch(store.table, 0, 10.0, {UP: 0.0})])
+        store = reopen()
+        np.testing.assert_array_equal(store.window(UP, 20.0, 20.0).values, [[0.0, 1.0]])
+        np.testing.assert_array_equal(store.window(RX_BYTES, 20.0, 20.0).values, [[5.0]])
+
+    def test_late_batches_find_their_place(self, reopen: Open) -> None:
+        store = reopen()
+        for at in (10.0, 30.0, 20.0):
+            store.append([batch(store.table, 0, at, {UP: at})])
+            store.window(UP, 40.0, 40.0)
+        np.testing.assert_array_equal(store.window(UP, 40.0, 40.0).values, [[10.0, 20.0, 30.0]])
+
+    def test_latest_is_each_ones_own(self, reopen: Open) -> None:
+        store = reopen()
+        store.append([batch(store.table, 0, 10.0, {RX_POWER: [-1.0, -2.0]})])
+        store.append([batch(store.table, 0, 90_000.0, {RX_POWER: [-3.0]})])
+        latest = store.latest(RX_POWER, until=90_001.0, within=1e5)
+        assert latest.values.tolist() == [-3.0, -2.0]
+        assert latest.at.tolist() == [90_000.0, 10.0]
+        assert store.latest(RX_POWER, until=90_001.0, within=60.0).values.tolist() == [-3.0]
+
+    def test_one_series_comes_alone(self, reopen: Open) -> None:
+        store = reopen()
+        for time in (10.0, 20.0, 30.0):
+            store.append([batch(store.table, 0, time, {RX_POWER: [time, -time]})])
+        second = int(series(store.table, RX_POWER, 0, 2)[1])
+        at, values = store.one(second, start=10.0, end=30.0)
+        assert at.tolist() == [20.0, 30.0]
+        assert values.tolist() == [-20.0, -30.0]
+
+    def test_steps_give_the_last_of_a_counter_and_the_mean_of_a_gauge(self, reopen: Open) -> None:
+        store = reopen()
+        for at in range(10, 181, 10):
+            store.append(
+                [batch(store.table, 0, float(at), {RX_BYTES: at * 5.0, RX_POWER: at / 10})]
+            )
+        counter = store.window(RX_BYTES, until=180.0, seconds=180.0, step=60)
+        gauge = store.window(RX_POWER, until=180.0, seconds=180.0, step=60)
+        np.testing.assert_array_equal(counter.values, [[300.0, 600.0, 900.0]])
+        np.testing.assert_array_equal(counter.at, [[60.0, 120.0, 180.0]])
+        np.testing.assert_allclose(gauge.values, [[3.5, 9.5, 15.5]])
+
+    def test_what_is_no_number_is_no_reading(self, reopen: Open) -> None:
+        store = reopen()
+        store.append([batch(store.table, 0, 10.0, {UP: np.nan, RX_BYTES: np.inf, RX_POWER: -1.0})])
+        assert len(store.window(UP, 10.0, 10.0)) == 0
+        assert len(store.window(RX_BYTES, 10.0, 10.0)) == 0
+        assert len(store.window(RX_POWER, 10.0, 10.0)) == 1
+
+    def test_span_is_from_first_to_last(self, reopen: Open) -> None:
+        store = reopen()
+        store.append([batch(store.table, 0, at, {UP: 1.0}) for at in (50.0, 20.0, 70.0)])
+        assert store.span() == (20.0, 70.0)
+
+
+VALUES = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from(
+    [0.0, -0.0, 5e-324, 1e300, -2.17, 0.1 + 0.2, 2.0**53, 2.0**64]
+)
+TIMES = st.integers(0, 40).map(float) | st.floats(0, 8000) | st.sampled_from([3600.0, 7200.0])
+READINGS = st.dictionaries(
+    st.sampled_from(list(METRICS)), st.lists(VALUES, min_size=1, max_size=3), min_size=1
+)
+BATCHES = st.tuples(st.integers(0, 3), TIMES, READINGS)
+MOVES = st.lists(BATCHES, max_size=5) | st.sampled_from(["maintain", "restart", "ask"])
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(moves=st.lists(MOVES, max_size=14), until=TIMES, seconds=st.floats(0.5, 9000))
+@pytest.mark.parametrize("kind", STORES)
+def test_windows_equal_the_slow_reference(
+    kind: str,
+    moves: list[str | list[tuple[int, float, dict[Metric, list[float]]]]],
+    until: float,
+    seconds: float,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("store")
+    store = STORES[kind](folder)
+    kept: list[Batch] = []
+    for move in moves:
+        if move == "restart":
+            store.close()
+            store = STORES[kind](folder)
+        elif move == "maintain" and isinstance(store, EmbeddedStore):
+            store.fold_now()
+            while store.maintain():
+                pass
+        elif move == "ask":
+            for metric in METRICS:
+                store.window(metric, until, seconds)
+        elif isinstance(move, list):
+            batches = [
+                batch(store.table, target, at, {m: list(v)[:3] for m, v in values.items()})
+                for target, at, values in move
+                if all(len(m.labels) > 2 or len(v) == 1 for m, v in values.items())
+            ]
+            store.append(batches)
+            kept += batches
+    samples = [(one.clock, one.at, one.series, one.values) for one in kept]
+    for metric in METRICS:
+        want = aligned(metric, store.table, samples, until, seconds)
+        assert_equal(store.window(metric, until, seconds), want)
+    store.close()
