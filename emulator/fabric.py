@@ -89,9 +89,11 @@ class Fabric:
         self.now = now
         self.began = now
         self.ports: dict[str, PortState] = {}
+        self._ports_by_device: dict[str, list[str]] = {}
         for cable in (*plan.rails_cables, *plan.nvlink_cables):
             for end in (cable.a, cable.b):
                 self.ports[end] = PortState(end, cable)
+                self._ports_by_device.setdefault(end.partition("/")[0], []).append(end)
         self.hosts = {
             name: HostState(
                 name,
@@ -115,9 +117,8 @@ class Fabric:
 
     def ports_of(self, device: str) -> Iterator[PortState]:
         """Yield the ports of a device."""
-        for name, port in self.ports.items():
-            if name.partition("/")[0] == device:
-                yield port
+        for name in self._ports_by_device.get(device, ()):
+            yield self.ports[name]
 
     def peer(self, port: PortState) -> PortState:
         """Return the port at the other end."""
@@ -135,12 +136,7 @@ class Fabric:
             return
         for host in self.hosts.values():
             if host.name in self.dark and 0 < host.dark_until <= now:
-                self.dark.discard(host.name)
-                for held in (
-                    *self.plan.accelerators_of(host.name),
-                    *self.plan.nvswitches_of(host.name),
-                ):
-                    self.dark.discard(held)
+                self.dark.difference_update(self.plan.held_by(host.name))
                 host.booted_at, host.dark_until = now, 0.0
                 self._reset(host)
         phase = math.sin(2 * math.pi * (now - self.began) / PHASE)
@@ -178,14 +174,9 @@ class Fabric:
 
     def _reset(self, host: HostState) -> None:
         """Counters of a host that booted start again from zero."""
-        held = {
-            host.name,
-            *self.plan.accelerators_of(host.name),
-            *self.plan.nvswitches_of(host.name),
-        }
-        for name, port in self.ports.items():
-            if name.partition("/")[0] in held:
-                self.ports[name] = PortState(name, port.cable)
+        for device in self.plan.held_by(host.name):
+            for port in list(self.ports_of(device)):
+                self.ports[port.name] = PortState(port.name, port.cable)
         for one in host.accelerators:
             one.xid = 0
 

@@ -141,9 +141,7 @@ class Reboot(Fault):
 
     def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
         """Go down, with all it holds."""
-        plan = fabric.plan
-        held = [self.host, *plan.accelerators_of(self.host), *plan.nvswitches_of(self.host)]
-        fabric.dark.update(held)
+        fabric.dark.update(fabric.plan.held_by(self.host))
         fabric.hosts[self.host].dark_until = fabric.began + self.until
         if not self.announced:
             return []

@@ -4,32 +4,37 @@ The names stand here as text because the emulator plays a foreign exporter; the 
 tests hold them against the catalogue.
 """
 
+from collections.abc import Callable
+
 from emulator.fabric import Fabric, PortState
+
+
+FAMILIES: tuple[tuple[str, str, Callable[[PortState], int]], ...] = (
+    ("fabric_port_up", "gauge", lambda port: int(port.up)),
+    ("fabric_port_admin_up", "gauge", lambda port: 1),
+    ("fabric_port_symbol_errors_total", "counter", lambda port: int(port.symbol_errors)),
+    ("fabric_port_link_down_total", "counter", lambda port: int(port.link_downs)),
+    ("fabric_port_link_recoveries_total", "counter", lambda port: int(port.recoveries)),
+    ("fabric_port_rx_bytes_total", "counter", lambda port: int(port.rx_words) * 4),
+    ("fabric_port_tx_bytes_total", "counter", lambda port: int(port.tx_words) * 4),
+)
+OF_LIT_PORTS: tuple[tuple[str, str, Callable[[PortState], int]], ...] = (
+    ("fabric_port_speed_bits_per_second", "gauge", lambda port: int(port.gbps * 1e9)),
+    ("fabric_port_lanes", "gauge", lambda port: port.lanes),
+)
 
 
 def page(fabric: Fabric, switch: str) -> str:
     """Return the page that a switch's exporter serves now."""
     ports = sorted(fabric.ports_of(switch), key=lambda port: int(port.name.partition("/")[2]))
     lines: list[str] = []
-    for name, kind, value in (
-        ("fabric_port_up", "gauge", lambda port: int(port.up)),
-        ("fabric_port_admin_up", "gauge", lambda port: 1),
-        ("fabric_port_symbol_errors_total", "counter", lambda port: int(port.symbol_errors)),
-        ("fabric_port_link_down_total", "counter", lambda port: int(port.link_downs)),
-        ("fabric_port_link_recoveries_total", "counter", lambda port: int(port.recoveries)),
-        ("fabric_port_rx_bytes_total", "counter", lambda port: int(port.rx_words) * 4),
-        ("fabric_port_tx_bytes_total", "counter", lambda port: int(port.tx_words) * 4),
+    for families, shown in (
+        (FAMILIES, ports),
+        (OF_LIT_PORTS, [port for port in ports if port.up]),
     ):
-        lines.append(f"# TYPE {name} {kind}")
-        lines += [f"{name}{{{_labels(switch, port)}}} {value(port)}" for port in ports]
-    lit = [port for port in ports if port.up]
-    lines.append("# TYPE fabric_port_speed_bits_per_second gauge")
-    lines += [
-        f"fabric_port_speed_bits_per_second{{{_labels(switch, port)}}} {port.gbps * 1e9:.0f}"
-        for port in lit
-    ]
-    lines.append("# TYPE fabric_port_lanes gauge")
-    lines += [f"fabric_port_lanes{{{_labels(switch, port)}}} {port.lanes}" for port in lit]
+        for name, kind, value in families:
+            lines.append(f"# TYPE {name} {kind}")
+            lines += [f"{name}{{{_labels(switch, port)}}} {value(port)}" for port in shown]
     return "\n".join(lines) + "\n"
 
 
