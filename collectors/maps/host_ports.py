@@ -16,8 +16,8 @@ from collectors.protocols import sysfs, sysfs_infiniband, sysfs_net
 from collectors.protocols.sysfs import PCI, Places
 from collectors.source import Target
 from collectors.transports.tree import Tree
+from fabrichealth.catalogue.ports import PORT_INFO
 from fabrichealth.errors import MalformedReply
-from fabrichealth.model import Port
 
 ETHERNET = "1"
 """ARPHRD_ETHER in `type`; IP over InfiniBand (32) is no port beside its RDMA port."""
@@ -70,27 +70,18 @@ class Naming:
         """Return the written name of the port with this identity, else its own name."""
         return (self.topology.port_with_uid(device, uid) if uid else None) or name
 
-    def info(self, port: HostPort, fec: str) -> tuple[str, ...]:
-        """Return the labels of `fabric_port_info`, in the catalogue's order."""
-        topology, here = self.topology, Port(port.device, port.port)
-        row, link = topology.devices.get(port.device), topology.link_of.get(here)
-        peer = topology.peer(here) or Port("", "")
-        return (
-            port.device,
-            port.port,
-            topology.domain_of(port.device),
-            topology.rack_of(port.device),
-            row.role if row else "host",
-            link.technology if link else port.technology,
-            link.medium if link else "",
-            fec or (link.fec if link else ""),
-            peer.device,
-            peer.port,
-            link.id if link else "",
-            link.bundle if link else "",
-            port.uid,
-            "packets",
-        )
+
+def info(port: HostPort, fec: str) -> tuple[str, ...]:
+    """Return the labels of `fabric_port_info` as far as the host knows them."""
+    said = {
+        "device": port.device,
+        "port": port.port,
+        "technology": port.technology,
+        "fec": fec,
+        "uid": port.uid,
+        "packets": "packets",
+    }
+    return tuple(said.get(label, "") for label in PORT_INFO.labels)
 
 
 def find(tree: Tree, places: Places, naming: Naming) -> list[HostPort]:

@@ -56,7 +56,7 @@ class HostTree:
         """Read every port found, and what is known of the host."""
         self.counters.read(at, columns)
         for port in self.ports:
-            labels = self.naming.info(port, self.fec.get(port.interface, ""))
+            labels = host_ports.info(port, self.fec.get(port.interface, ""))
             columns.take(PORT_INFO, labels, 1.0)
         for labels in self._devices:
             columns.take(DEVICE_INFO, labels, 1.0)

@@ -1,0 +1,81 @@
+"""The pluggable modules of a host's interfaces, read page by page from the running kernel.
+
+A page costs 5 to 15 ms on the module's bus, so modules are read seldom, and only the pages that
+they advertise. Reading clears latched flags: this must be the only reader of them. Without
+CAP_NET_ADMIN the kernel says EPERM, which is said once; everything else goes on.
+"""
+
+from dataclasses import dataclass, field
+from errno import EACCES, EINVAL, EOPNOTSUPP, EPERM
+
+from collectors.maps import modules
+from collectors.maps.columns import Columns
+from collectors.maps.host_ports import HostPort
+from collectors.protocols import module, module_cmis, module_sff8472, module_sff8636, netlink
+from collectors.protocols.module import Memory, Module
+from collectors.transports.ethtool import Kernel
+from fabrichealth.errors import MalformedReply
+from fabrichealth.model import Reason
+
+METRICS = modules.METRICS
+DIAGNOSTICS = 0x51
+"""I2C address of an SFP's A2h as the kernel counts addresses (7 bits)."""
+FOR_LONG = {EPERM, EACCES, EOPNOTSUPP, EINVAL}
+
+
+@dataclass(slots=True)
+class HostModules:
+    """Reads modules, each at its period."""
+
+    kernel: Kernel
+    period: float
+    retry: float
+    """Seconds for which a module that cannot be read is left alone."""
+    _next: dict[str, float] = field(default_factory=dict)
+
+    def read(self, port: HostPort, at: float, columns: Columns) -> None:
+        """Read the module of one interface, if it is due."""
+        name = port.interface
+        if not self.period or self._next.get(name, 0.0) > at:
+            return
+        self._next[name] = at + self.period
+        try:
+            found = self._decoded(name)
+        except OSError as wrong:
+            number = wrong.errno or 0
+            if number in FOR_LONG:
+                self._next[name] = at + self.retry
+            reason = Reason.UNSUPPORTED if number == EOPNOTSUPP else Reason.FAILED
+            said = netlink.error_name(number) if number else str(wrong)
+            columns.refuse(reason, "module", port.labels, said)
+        except MalformedReply as wrong:
+            columns.refuse(Reason.MALFORMED, "module", port.labels, str(wrong))
+        else:
+            columns.take_all(port.device, port.port, modules.readings(found))
+
+    def _decoded(self, name: str) -> Module:
+        lower = self.kernel.module_page(name, 0, upper=False)
+        standard = module.identified(lower[0])
+        memory = Memory(lower, {"00": self.kernel.module_page(name, 0, upper=True)})
+        if standard == module.SFP:
+            a2 = b""
+            if memory.bit("", 92, 6):  # diagnostics implemented
+                a2 = self.kernel.module_page(name, 0, upper=False, address=DIAGNOSTICS)
+            return module_sff8472.decode(lower + memory.pages["00"], a2)
+        if standard == module.QSFP:
+            flat = memory.bit("", 2, 2)
+            return module_sff8636.decode(self._with(name, memory, () if flat else (0x03,)))
+        if memory.bit("", 2, 7):
+            return module_cmis.decode(memory)
+        memory = self._with(name, memory, (0x01, 0x02, 0x11))
+        for bank in range(1, module_cmis.banks(memory)):
+            memory = self._with(name, memory, (0x11,), bank)
+        return module_cmis.decode(memory)
+
+    def _with(self, name: str, memory: Memory, pages: tuple[int, ...], bank: int = 0) -> Memory:
+        """Return the memory with further pages."""
+        halves = dict(memory.pages)
+        for page in pages:
+            key = f"{bank}:{page:02x}" if bank else f"{page:02x}"
+            halves[key] = self.kernel.module_page(name, page, upper=True, bank=bank)
+        return Memory(memory.lower, halves)
