@@ -1,0 +1,130 @@
+"""Prometheus pages of other exporters: accelerators, hosts, anything that speaks the text format.
+
+One visit reads one page. Which names mean what is data (`collectors/maps/pages`): a map is
+told by the names in the page, or by `mapping:`; a page in the catalogue's own names needs none.
+Time stamps of the exporter are honoured, so one page may give several batches, and what an
+exporter shows long after it was read is refused as stale. A gauge of the last error code becomes
+a counter that survives restarts.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from collectors.maps.page_rules import all_maps, named
+from collectors.maps.pages import Pages
+from collectors.protocols.exposition import Dialect, Page, Reader
+from collectors.source import Source, SourceSettings, Target
+from collectors.transports.http import HttpClient
+from fabrichealth.catalogue import METRICS
+from fabrichealth.errors import SourceUnavailable
+from fabrichealth.metric import Kind
+from fabrichealth.model import Poll, SeriesTable
+from fabrichealth.settings import Duration, Size, seconds
+
+ACCEPT = "text/plain;version=0.0.4;q=0.9,application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1"
+
+
+class PromSettings(SourceSettings):
+    """Prom section of the configuration."""
+
+    period: Duration = seconds(15)
+    """How often a page is read."""
+
+    max_bytes: Size = 64 * 2**20
+    """A page beyond this size is not read to its end, and the target counts as unavailable."""
+
+
+class Prom(Source):
+    """The page of one exporter."""
+
+    settings_type = PromSettings
+    metrics = tuple(metric for metric in METRICS.values() if metric.kind is not Kind.HISTOGRAM)
+
+    def __init__(self, settings: PromSettings, target: Target, table: SeriesTable) -> None:
+        super().__init__(settings, target, table)
+        mapping = target.options.get("mapping", "")
+        self._reader = Reader()
+        self._pages = Pages(table, target, [named(mapping)] if mapping else all_maps())
+        # A capture has no address to be read from.
+        self._http = (
+            HttpClient(target, settings.timeout, settings.max_bytes) if target.address else None
+        )
+
+    async def read(self, at: float) -> Poll:
+        """Read the page once."""
+        if self._http is None:
+            raise SourceUnavailable(
+                f"{self.target.name}: no address to read; give address: http://.."
+            )
+        reply = await self._http.get(headers={"Accept": ACCEPT})
+        kind = reply.content_type
+        if "html" in kind or reply.body.lstrip()[:1] == b"<":
+            raise SourceUnavailable(
+                f"{self.target.name}: {self._http.where} answers {kind or 'HTML'}, not a "
+                "Prometheus page; check the address"
+            )
+        dialect = Dialect.OPENMETRICS if "openmetrics" in kind else Dialect.TEXT
+        return self._poll(self._reader.read(reply.body, dialect), at)
+
+    def captured(self, files: list[Path], at: float) -> Poll:
+        """Read one poll from the pages among these files."""
+        return self._poll(_joined(files), at)
+
+    def moment(self, files: list[Path]) -> float | None:
+        """Return the newest time stamp in the pages among these files."""
+        stamps = _joined(files).at
+        return None if np.isnan(stamps).all() else float(np.nanmax(stamps))
+
+    def memory(self) -> dict[str, Any]:
+        """Return the error codes shown last, and how often each appeared."""
+        return self._pages.memory()
+
+    def remember(self, memory: Mapping[str, Any]) -> None:
+        """Take up what `memory` returned."""
+        self._pages.remember(memory)
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        if self._http is not None:
+            await self._http.close()
+
+    def _poll(self, page: Page, at: float) -> Poll:
+        if not page.series:
+            first = page.broken[0] if page.broken else None
+            why = f"line {first.line}: {first.why}" if first else "it holds no sample"
+            raise SourceUnavailable(
+                f"{self.target.name}: not a Prometheus page ({why}); check address or file"
+            )
+        return self._pages.poll(page, at, self.settings.stale_after)
+
+
+def _captured(file: Path) -> Page:
+    try:
+        body = file.read_bytes()
+    except OSError as wrong:
+        raise SourceUnavailable(f"{file}: cannot be read ({wrong.strerror})") from None
+    ended = body.rstrip().endswith(b"# EOF")
+    return Reader().read(body, Dialect.OPENMETRICS if ended else Dialect.TEXT)
+
+
+def _joined(files: list[Path]) -> Page:
+    """Return the pages among files and folders as one, or what was found where none is a page."""
+    every = [
+        file
+        for path in files
+        for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
+        if not file.is_dir()
+    ]
+    pages = [_captured(file) for file in every]
+    good = [page for page in pages if page.series] or pages[:1]
+    if len(good) == 1:
+        return good[0]
+    return Page(
+        tuple(series for page in good for series in page.series),
+        np.concatenate([np.empty(0), *(page.values for page in good)]),
+        np.concatenate([np.empty(0), *(page.at for page in good)]),
+        [broken for page in good for broken in page.broken],
+    )
