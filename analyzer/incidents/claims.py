@@ -5,7 +5,7 @@ rack that went dark together.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from fabrichealth.kinds import DEVICE_DOWN, IncidentKind, Severity
 from fabrichealth.model import Finding, Place, Port, place_of
@@ -89,11 +89,27 @@ def _racks(every: list[Claim], topology: Topology) -> list[Claim]:
         darkened = {member.culprit.id for member in members}
         if len(darkened) < 2 or len(darkened & set(heads)) < RACK_SHARE * len(heads):
             continue
-        findings = [finding for member in members for finding in member.findings]
         victims = [member.culprit for member in members]
-        joined.append(Claim(Place("rack", rack), findings, victims))
+        joined.append(Claim(Place("rack", rack), [_of_rack(rack, members, heads)], victims))
         gone.update(id(member) for member in members)
     return [claim for claim in every if id(claim) not in gone] + joined
+
+
+def _of_rack(rack: str, members: list[Claim], heads: list[str]) -> Finding:
+    """Return one finding about a rack from those about its devices."""
+    findings = [finding for member in members for finding in member.findings]
+    first = min(findings, key=lambda one: one.since)
+    last = max(finding.at for finding in findings)
+    return replace(
+        first,
+        about=Place("rack", rack),
+        at=last,
+        evidence=[finding.evidence[0] for finding in findings[:8]],
+        because=(
+            f"rack {rack} is dark for {(last - first.since) / 60:.1f} min: {len(members)} of "
+            f"{len(heads)} cabled devices in it went down within {TOGETHER:.0f} s"
+        ),
+    )
 
 
 def _is_head(name: str, topology: Topology) -> bool:

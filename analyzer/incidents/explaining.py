@@ -11,7 +11,7 @@ from analyzer.incidents.claims import Claim
 from analyzer.incidents.scope import owners
 from fabrichealth.events import Event
 from fabrichealth.kinds import ACCELERATOR_ERRORS, DEVICE_DOWN, WATCH_SOURCE_SILENT
-from fabrichealth.model import Place
+from fabrichealth.model import Finding, Place
 from fabrichealth.topology import Topology
 
 SLACK = 180.0
@@ -25,14 +25,23 @@ def explained(every: list[Claim], topology: Topology) -> list[Claim]:
     order = sorted(every, key=lambda claim: (-_weight(claim), claim.since))
     standing: list[Claim] = []
     for claim in order:
-        cause = next((one for one in standing if explains(one, claim, topology)), None)
-        if cause is None:
-            standing.append(claim)
-            continue
-        for place in (claim.culprit, *claim.victims):
-            if place not in cause.victims and place != cause.culprit:
-                cause.victims.append(place)
+        own: list[Finding] = []
+        for finding in claim.findings:
+            alone = Claim(claim.culprit, [finding], claim.victims)
+            cause = next((one for one in standing if explains(one, alone, topology)), None)
+            if cause is None:
+                own.append(finding)
+            else:
+                _suffer(cause, claim)
+        if own:
+            standing.append(Claim(claim.culprit, own, claim.victims))
     return standing
+
+
+def _suffer(cause: Claim, claim: Claim) -> None:
+    for place in (claim.culprit, *claim.victims):
+        if place not in cause.victims and place != cause.culprit:
+            cause.victims.append(place)
 
 
 def _weight(claim: Claim) -> int:

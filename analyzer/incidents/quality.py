@@ -3,6 +3,9 @@
 from analyzer.evidence.ends import port_states
 from fabrichealth.model import Incident, Port, View
 
+RECENT = 600.0
+"""A port whose evidence is this young is heard, whatever it says of its state."""
+
 
 def quality(incident: Incident, view: View) -> str:
     """Return good if all ports that could bear witness speak now, poor if none does.
@@ -26,7 +29,12 @@ def quality(incident: Incident, view: View) -> str:
     if not ports:
         return "good"
     states = port_states(view)
-    heard = [states.says_down(port) is not None for port in ports]
+    said = {
+        (line.labels.get("device"), line.labels.get("port"))
+        for line in incident.evidence
+        if line.at > view.now - RECENT
+    }
+    heard = [states.says_down(port) is not None or port in said for port in ports]
     if all(heard):
         return "good"
     return "partial" if any(heard) else "poor"

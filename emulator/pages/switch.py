@@ -8,7 +8,6 @@ from collections.abc import Callable
 
 from emulator.fabric import Fabric, PortState
 
-
 FAMILIES: tuple[tuple[str, str, Callable[[PortState], int]], ...] = (
     ("fabric_port_up", "gauge", lambda port: int(port.up)),
     ("fabric_port_admin_up", "gauge", lambda port: 1),

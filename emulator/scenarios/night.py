@@ -38,7 +38,7 @@ def _faults(plan: Plan) -> Sequence[Fault]:
         Maintenance(13 * MINUTE, 28 * MINUTE, "r02", "chg-42"),
         Flapping(14 * MINUTE, 24 * MINUTE, cables[f"{hosts[13]}/mlx5_3/1"], every=90.0),
         # a switch dies: sixteen links, one page
-        Dark(20 * MINUTE, 30 * MINUTE, leaves[3]),
+        Dark(20 * MINUTE, 30 * MINUTE, leaves[2]),
     ]
 
 
