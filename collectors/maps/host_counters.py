@@ -239,7 +239,8 @@ class HostCounters:
         if self._rest.get(row.path, 0.0) > at:
             return None
         try:
-            value = sysfs.count(self.tree.read(row.path))
+            raw = self.tree.read(row.path)
+            value = sysfs.count(raw)
         except OSError as wrong:
             self._failed(row.path, row.port, row.metric, wrong, at, columns)
         except MalformedReply as wrong:
@@ -248,7 +249,8 @@ class HostCounters:
             if value is not None:
                 return value
             self._rest[row.path] = at + self.retry
-            columns.refuse(Reason.UNSUPPORTED, str(row.metric), row.port.labels, "N/A")
+            said = sysfs.word(raw)
+            columns.refuse(Reason.UNSUPPORTED, str(row.metric), row.port.labels, said)
         return None
 
     def _parsed(

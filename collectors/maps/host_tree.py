@@ -10,6 +10,7 @@ from collectors.maps.host_counters import HostCounters
 from collectors.maps.host_ports import HostPort, Naming
 from collectors.protocols import sysfs
 from collectors.protocols.sysfs import Places
+from collectors.transports.tree import Tree
 from fabrichealth.catalogue.devices import BOOT_TIME, DEVICE_INFO
 from fabrichealth.catalogue.ports import PORT_INFO
 from fabrichealth.errors import MalformedReply
@@ -63,6 +64,13 @@ class HostTree:
         if self._boot is not None:
             columns.take(BOOT_TIME, (self.naming.subject,), self._boot)
         columns.missing += self._gone
+
+    def read_anew(self, tree: Tree, at: float, columns: Columns) -> None:
+        """Read another tree of the same host: the next capture."""
+        self.counters.tree = tree
+        self._next, self._boot = float("-inf"), None
+        self.find(at, columns)
+        self.read(at, columns)
 
     def memory(self) -> dict[str, Any]:
         """Return the name of each identity that is there now, for renames over a restart."""

@@ -72,19 +72,21 @@ def statistics(text: str) -> Statistics | None:
 def _named_numbers(lines: list[str]) -> Iterator[tuple[str, int | None]]:
     """Yield (name, value) of each line; value None where there is no unsigned number."""
     above: list[tuple[int, str]] = []  # (indentation, line) of those that this one is within
-    for line in lines:
-        depth = len(line) - len(line.lstrip())
-        text = line.strip()
+    depths = [len(line) - len(line.lstrip()) for line in lines]
+    for number, line in enumerate(lines):
+        depth, text = depths[number], line.strip()
         while above and above[-1][0] >= depth:
             above.pop()
-        name, _, number = text.rpartition(":")
+        if number + 1 < len(lines) and depths[number + 1] > depth:
+            above.append((depth, text))  # a heading, not a value
+            continue
+        name, _, digits = text.rpartition(":")
         heading = " / ".join(part for _, part in above)
         whole = f"{heading} / {name.strip()}" if heading else name.strip()
-        digits = number.strip()
+        digits = digits.strip()
         known = bool(name) and digits.isascii() and digits.isdigit() and len(digits) <= 20
         value = int(digits) if known else MOST
         yield (whole, value) if value < MOST else (text, None)
-        above.append((depth, text))
 
 
 def named(text: str) -> str:

@@ -1,7 +1,8 @@
 """What `rdma statistic show` prints: each RDMA port's counters by the driver's own names.
 
 JSON (`-j`): a list of flat objects `{"ifname": "mlx5_0", "port": 1, "out_of_sequence": 3}`. Text:
-`link mlx5_0/1 rx_write_requests 0 out_of_sequence 3 ..`. Optional counters that are off are missing.
+`link mlx5_0/1 rx_write_requests 0 out_of_sequence 3 ..`. Optional counters that are off are not
+there.
 """
 
 import re

@@ -16,12 +16,23 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from collectors.maps import host_counters, host_links, host_tree
+from collectors.maps import (
+    host_captures,
+    host_counters,
+    host_links,
+    host_modules,
+    host_tree,
+    kept_wraps,
+)
 from collectors.maps.columns import Columns
+from collectors.maps.host_captures import HostCaptures
 from collectors.maps.host_counters import HostCounters
 from collectors.maps.host_links import HostLinks
+from collectors.maps.host_modules import HostModules
 from collectors.maps.host_ports import Naming
 from collectors.maps.host_tree import HostTree
+from collectors.protocols import host_reply
+from collectors.protocols.host_reply import Failure, Reply
 from collectors.source import Source, SourceSettings, Target
 from collectors.transports.ethtool import Kernel
 from collectors.transports.tree import FolderTree, Tree
@@ -56,7 +67,11 @@ class Host(Source):
     settings_type = HostSettings
     settings: HostSettings
     metrics = tuple(
-        dict.fromkeys((*host_counters.METRICS, *host_links.METRICS, *host_tree.METRICS))
+        dict.fromkeys(
+            metric
+            for part in (host_counters, host_links, host_modules, host_tree, host_captures)
+            for metric in part.METRICS
+        )
     )
 
     def __init__(self, settings: HostSettings, target: Target, table: SeriesTable) -> None:
@@ -66,6 +81,10 @@ class Host(Source):
         self._tree = self._host_tree(FolderTree(Path(root or "/")), settings.retry)
         self._kernel: Kernel | None = None
         self._links: HostLinks | None = None
+        self._modules: HostModules | None = None
+        port, driver = target.options.get("port", ""), target.options.get("driver", "")
+        self._captures = HostCaptures(table, Naming(target), port, driver)
+        self._captured_trees: list[HostTree] = []
         self._worker = ThreadPoolExecutor(1, f"host {target.name}")
         self._visit: Future[Poll] | None = None
 
@@ -93,14 +112,35 @@ class Host(Source):
         Raises:
             SourceUnavailable: none of the files is of a host.
         """
-        raise SourceUnavailable(f"{files}{at}")
+        columns = Columns(self.table)
+        replies: list[Reply] = []
+        failures: list[Failure] = []
+        trees: list[Tree] = []
+        for found in host_reply.read(files):
+            if isinstance(found, Reply):
+                replies.append(found)
+            elif isinstance(found, Failure):
+                failures.append(found)
+            else:
+                trees.append(found)
+        if not replies and not trees and not any(not failure.malformed for failure in failures):
+            why = failures[0].text if failures else "there is no file"
+            raise SourceUnavailable(
+                f"{files[0]}: not of a host ({why}); give a sysfs tree or what ethtool printed"
+            )
+        self._captures.take(replies, failures, at, columns)
+        for number, tree in enumerate(trees):
+            self._captured_tree(number, tree).read_anew(tree, at, columns)
+        return columns.poll(self.clock, at)
 
     def memory(self) -> dict[str, Any]:
-        """Return the identities of the ports."""
-        return {"ports": self._tree.memory()}
+        """Return the names of the ports by identity, and the wraps undone so far."""
+        wraps = kept_wraps.kept(self._tree.counters.repair, self.table)
+        return {"ports": self._tree.memory(), "wraps": wraps}
 
     def remember(self, memory: Mapping[str, Any]) -> None:
-        """Take up the identities of before the restart."""
+        """Take up `memory` of before the restart."""
+        kept_wraps.restore(self._tree.counters.repair, self.table, memory.get("wraps"))
         ports = memory.get("ports")
         if isinstance(ports, Mapping):
             self._tree.remember(ports)
@@ -117,6 +157,12 @@ class Host(Source):
         naming = Naming(self.target)
         return HostTree(counters, naming, settings.virtual_interfaces, settings.rediscover)
 
+    def _captured_tree(self, number: int, tree: Tree) -> HostTree:
+        """Return what remembers the trees of this place in a poll; nothing in them rests."""
+        while len(self._captured_trees) <= number:
+            self._captured_trees.append(self._host_tree(tree, retry=0.0))
+        return self._captured_trees[number]
+
     def _read(self, at: float) -> Poll:
         columns = Columns(self.table)
         if not self._tree.find(at, columns):
@@ -131,10 +177,12 @@ class Host(Source):
 
     def _ask(self, at: float, columns: Columns) -> None:
         """Ask the kernel about each interface; its witness comes before sysfs."""
-        if self._kernel is None or self._links is None:
+        if self._links is None or self._modules is None:
             self._kernel = Kernel()
             self._links = HostLinks(self._kernel, self.table, self.settings.retry)
+            self._modules = HostModules(self._kernel, self.settings.modules, self.settings.retry)
             self._tree.fec = self._links.fec
         for port in self._tree.ports:
             if port.interface:
                 self._links.read(port, self._tree.counters.speed(port), at, columns)
+                self._modules.read(port, at, columns)
