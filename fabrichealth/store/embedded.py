@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabrichealth.errors import StoreError, StoreReadOnly
 from fabrichealth.metric import Metric
@@ -136,28 +137,28 @@ class EmbeddedStore:
                 self._started = segment.newest
 
     def append_columns(
-        self, metric: Metric, clock: int, at: Floats, series: Ids, values: Floats
+        self,
+        metric: Metric,
+        series: Ids,
+        clock: NDArray[np.int64],
+        clocks: Ids,
+        times: Floats,
+        values: Floats,
     ) -> None:
-        """Keep a whole past at once: `values[s, k]` (NaN is absent) of `series[s]` at `at[k]`.
+        """Keep a past at once: `values[r, k]` (NaN is absent) of `series[r]`, straight in chunks.
 
-        For imports: it goes straight into chunks. `at` and `series` ascend. Against readings of
-        the same (clock, at, series) that came by `append` these lose.
+        It was read at `times[clock[r], k]` by `clocks[clock[r]]`; `series` and `clocks` ascend,
+        time lines ascend from the left and end in NaN. For imports: against readings of the
+        same (clock, at, series) that came by `append` and are not folded yet, these lose.
 
         Raises:
-            StoreReadOnly: the disk is full; nothing of this call was kept.
+            StoreReadOnly: the disk is full; part of this call may be kept.
             StoreError: opened to read only.
         """
         with self._lock:
             self._must_write()
             self._keep_names()
-            grid = Grid(
-                series,
-                np.zeros(len(series), np.int64),
-                np.array([clock], np.int32),
-                at.reshape(1, -1),
-                values,
-            )
-            self._maintenance.put(metric, grid)
+            self._maintenance.put(metric, Grid(series, clock, clocks, times, values))
             self._recent.drop(metric)
 
     def maintain(self, budget: float = 0.05, now: float | None = None) -> bool:

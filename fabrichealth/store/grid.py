@@ -134,7 +134,7 @@ class Grid:
         times[run_clock, to] = self.times[run_clock, run_column]
         start_column = np.argmax(inside, axis=1)  # time lines ascend, so the rest follows
         values = _shifted(self.values, start_column[self.clock], width[self.clock], times.shape[1])
-        some = _has_any(values)
+        some = has_any(values)
         return Grid(self.series, self.clock, self.clocks, times, values).rows(some)
 
     def downsampled(self, step: float, kind: Kind) -> "Grid":
@@ -178,7 +178,7 @@ class Grid:
         at = np.full((int(self.clocks[polled].max(initial=-1)) + 1, width), np.nan)
         at[self.clocks[polled]] = _right(self.times, start, end, width)[polled]
         values = _right(self.values, start[self.clock], end[self.clock], width)
-        keep = _has_any(values)
+        keep = has_any(values)
         series, clock = self.series, self.clocks[self.clock]
         if (series[1:] == series[:-1]).any():
             keep &= _newest_clock(series, clock, keep, values, at)
@@ -291,7 +291,7 @@ def _right(values: Floats, start: Ints, end: Ints, width: int) -> Floats:
     return out
 
 
-def _has_any(values: Floats) -> NDArray[np.bool_]:
+def has_any(values: Floats) -> NDArray[np.bool_]:
     """Return which rows have a value; looks at the newest first, where nearly all have one."""
     if not values.shape[1]:
         return np.zeros(len(values), bool)

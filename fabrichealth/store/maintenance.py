@@ -19,7 +19,7 @@ import numpy as np
 from fabrichealth.metric import Metric
 from fabrichealth.store.chunk import BLOCK, Opened, bodies
 from fabrichealth.store.database import PAGE_BYTES, Chunk, Database, Place
-from fabrichealth.store.grid import Grid, Runs, merged
+from fabrichealth.store.grid import Grid, Runs, has_any, merged
 from fabrichealth.store.head import Head, Segment
 from fabrichealth.store.numbering import Numbering
 from fabrichealth.store.settings import StoreSettings
@@ -83,11 +83,10 @@ class Maintenance:
         number = self._numbering.number(metric)
         if number is None or not len(grid):
             return
-        for column in range(0, grid.times.shape[1], COLUMNS):
-            part = grid.between(
-                -inf if column == 0 else float(np.nanmax(grid.times[:, column - 1])),
-                float(np.nanmax(grid.times[:, : column + COLUMNS])),
-            )
+        width = grid.times.shape[1]
+        for column in range(0, width, COLUMNS):
+            mine = slice(column, column + COLUMNS)
+            part = grid if width <= COLUMNS else _columns(grid, mine)
             with self._database.transaction():
                 self._add(RAW, number, part)
                 self._database.add_imported(number)
@@ -265,6 +264,13 @@ class Maintenance:
         if free > PAGES_AT_ONCE and free > FREE_SHARE * used:
             self._database.shrink(PAGES_AT_ONCE)
             yield
+
+
+def _columns(grid: Grid, mine: slice) -> Grid:
+    """Return some columns, without rows that have nothing in them."""
+    values = grid.values[:, mine]
+    part = Grid(grid.series, grid.clock, grid.clocks, grid.times[:, mine], values)
+    return part.rows(has_any(values))
 
 
 def _outranked(small: Sequence[Place], chunks: Sequence[Place]) -> bool:

@@ -1,0 +1,75 @@
+"""Clocks of a history: which series were read together.
+
+A history has time stamps but does not say what polled whom. The rule: series belong to the
+thing their first label names (device, loop, rack, link ..; source and target for the watchers).
+Of one thing, series are on one clock if their time stamps coincide: at least half of those of
+the one with fewer, where both were recorded. Otherwise (modules swept at other moments than
+counters) they are on clocks of their own. Periods may differ: every sixth poll coincides.
+
+A series keeps the clock that its first piece got.
+"""
+
+import numpy as np
+
+from fabrichealth.metric import Metric, Subject
+from fabrichealth.model import Floats, Labels, SeriesTable
+
+SOURCE = "history"
+"""What polls, in the names of these clocks; the target is `device=leaf-01`, then `#2`, .."""
+
+SHARED = 0.5
+MOST_CLOCKS = 16
+"""Beyond so many of one thing the last is shared: where nothing coincides, more do not help."""
+
+
+class Clocks:
+    """Gives each series of a history its clock."""
+
+    def __init__(self, table: SeriesTable) -> None:
+        self._table = table
+        self._of_series: dict[int, int] = {}
+        self._of_owner: dict[tuple[str, ...], list[tuple[int, Floats]]] = {}
+
+    def clock(self, series: int, at: Floats) -> int:
+        """Return the clock of a series first seen at these times (unix seconds, ascending)."""
+        found = self._of_series.get(series)
+        if found is None:
+            metric = self._table.metric(series)
+            owner = owner_of(metric, self._table.labels(series))
+            found = self._of_series[series] = self._together(owner, at)
+        return found
+
+    def _together(self, owner: tuple[str, ...], at: Floats) -> int:
+        known = self._of_owner.setdefault(owner, [])
+        for place, (clock, times) in enumerate(known):
+            if len(times) == len(at) and (times == at).all():
+                return clock
+            if coincide(times, at):
+                if at[0] < times[0] or at[-1] > times[-1]:
+                    known[place] = (clock, np.union1d(times, at))
+                return clock
+        if len(known) >= MOST_CLOCKS:
+            return known[-1][0]
+        name = "=".join(owner) + (f"#{len(known) + 1}" if known else "")
+        clock = self._table.clock(SOURCE, name)
+        known.append((clock, at))
+        return clock
+
+
+def owner_of(metric: Metric, labels: Labels) -> tuple[str, ...]:
+    """Return (label, value) of the thing that a series belongs to."""
+    if metric.subject is Subject.TARGET:
+        return ("target", "/".join(labels[:2]))
+    return (metric.labels[0], labels[0]) if labels else ("fleet",)
+
+
+def coincide(one: Floats, other: Floats) -> bool:
+    """Return whether half of the time stamps of the sparser are the other's too.
+
+    Only the time that both cover counts; if they share none, they may well be pieces of one.
+    """
+    start, end = max(one[0], other[0]), min(one[-1], other[-1])
+    a = one[(one >= start) & (one <= end)]
+    b = other[(other >= start) & (other <= end)]
+    fewer = min(len(a), len(b))
+    return len(np.intersect1d(a, b, assume_unique=True)) >= SHARED * fewer
