@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from math import nan
-from types import MappingProxyType
 
 from fabrichealth.errors import MalformedReply
 
@@ -20,7 +19,7 @@ _SERIES = re.compile(
     rb"[ \t]*+([a-zA-Z_:][a-zA-Z0-9_:]*+)[ \t]*+"
     rb"(?:\{[ \t]*+((?:" + _LABEL + rb"(?:,[ \t]*+|(?=\})))*+)\}[ \t]*+)?+"
 )
-_PAIR = re.compile(rb'([a-zA-Z_][a-zA-Z0-9_]*+)[ \t]*+=[ \t]*+"((?:[^"\\]|\\.)*+)"')
+_PAIR = re.compile(r'([a-zA-Z_][a-zA-Z0-9_]*+)[ \t]*+=[ \t]*+"((?:[^"\\]|\\.)*+)"', re.DOTALL)
 _READING = re.compile(rb"[ \t]*+([^ \t\r#]++)(?:[ \t]++([^ \t\r#]++))?+[ \t\r]*+(?:#[ \t]*+\{.*)?+")
 _ESCAPE = re.compile(r'\\([\\n"])')
 _UNESCAPED = {"\\": "\\", "n": "\n", '"': '"'}
@@ -46,23 +45,25 @@ def series_of(line: bytes) -> tuple[Series, int]:
     end = begun.end()
     if line[end - 1 : end] not in {b" ", b"\t", b"}"}:
         raise MalformedReply("no value after the name, or labels that are not closed")
-    return Series(begun[1].decode(), MappingProxyType(_labels(begun[2] or b""))), end
+    return Series(begun[1].decode(), _labels(begun[2] or b"")), end
 
 
 def _labels(text: bytes) -> dict[str, str]:
     try:
-        pairs = [(name.decode(), unescaped(value.decode())) for name, value in _PAIR.findall(text)]
+        pairs = _PAIR.findall(text.decode())
     except UnicodeDecodeError:
         raise MalformedReply("a label value is not UTF-8") from None
     found = dict(pairs)
     if len(found) != len(pairs):
         raise MalformedReply("a label is given twice")
+    if b"\\" in text:
+        found = {name: unescaped(value) for name, value in found.items()}
     return found
 
 
 def unescaped(text: str) -> str:
     r"""Return a label value without its escapes `\\`, `\"`, `\n`."""
-    return _ESCAPE.sub(lambda found: _UNESCAPED[found[1]], text) if "\\" in text else text
+    return _ESCAPE.sub(lambda found: _UNESCAPED[found[1]], text)
 
 
 def reading_of(text: bytes) -> tuple[float, float]:
@@ -71,6 +72,11 @@ def reading_of(text: bytes) -> tuple[float, float]:
     Raises:
         MalformedReply: not a number, or more than a value, a time stamp and an exemplar.
     """
+    if b"_" not in text:  # most lines are a value and nothing else
+        try:
+            return float(text), nan
+        except ValueError:
+            pass
     read = _READING.fullmatch(text)
     if read is None:
         raise MalformedReply(f"{text[:40]!r} is not a value with or without a time stamp")

@@ -7,6 +7,7 @@ exporter shows long after it was read is refused as stale. A gauge of the last e
 a counter that survives restarts.
 """
 
+import asyncio
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,9 @@ from fabrichealth.model import Poll, SeriesTable
 from fabrichealth.settings import Duration, Size, seconds
 
 ACCEPT = "text/plain;version=0.0.4;q=0.9,application/openmetrics-text;version=1.0.0;q=0.5,*/*;q=0.1"
+
+IN_A_THREAD = 2**18
+"""Bytes of a page from which on its parsing would hold up other targets at first contact."""
 
 
 class PromSettings(SourceSettings):
@@ -67,7 +71,17 @@ class Prom(Source):
                 "Prometheus page; check the address"
             )
         dialect = Dialect.OPENMETRICS if "openmetrics" in kind else Dialect.TEXT
-        return self._poll(self._reader.read(reply.body, dialect), at)
+        return self._poll(await self._parsed(reply.body, dialect), at)
+
+    async def _parsed(self, body: bytes, dialect: Dialect) -> Page:
+        """Parse a page; one that may take long does so in a thread."""
+        if len(body) < IN_A_THREAD:
+            return self._reader.read(body, dialect)
+        try:
+            return await asyncio.to_thread(self._reader.read, body, dialect)
+        except asyncio.CancelledError:
+            self._reader = Reader()  # the thread still works on the old one
+            raise
 
     def captured(self, files: list[Path], at: float) -> Poll:
         """Read one poll from the pages among these files."""

@@ -406,12 +406,17 @@ async def test_a_page_is_read_over_http_packed_or_not(
         assert request.headers["Accept"].startswith("text/plain;version=0.0.4")
         return web.Response(text=PAGE)
 
+    async def long(_: web.Request) -> web.Response:
+        text = "".join(f'fabric_port_up{{device="d",port="{at}"}} 1\n' for at in range(20_000))
+        return web.Response(text=text)
+
     async def open_metrics(_: web.Request) -> web.Response:
         headers = {"Content-Type": "application/openmetrics-text; version=1.0.0"}
         return web.Response(body=PAGE.encode(), headers=headers)
 
     assert (await visit(await served(packed))).readings == 2
     assert (await visit(await served(plain))).readings == 2
+    assert (await visit(await served(long))).readings == 20_000
     assert (await visit(await served(open_metrics))).missing == ["the end of the page (# EOF)"]
 
 
