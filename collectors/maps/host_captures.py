@@ -138,9 +138,13 @@ class HostCaptures:
             speed = modes.get(name, LinkModes())
             fec = link_layer.fec_name(fecs.get(name), speed.speed, speed.lanes)
             columns.take(PORT_INFO, host_ports.info(port, fec), 1.0)
-            if driver := drivers.get(name):
-                labels = (port.device, "", driver.firmware, driver.driver, "")
-                columns.take(DEVICE_INFO, labels, 1.0)
+        cards: dict[str, list[DriverInfo]] = {}
+        for name, driver in drivers.items():
+            cards.setdefault(self._port(name, driver).device, []).append(driver)
+        for device, its in cards.items():
+            firmware = host_ports.joined(card.firmware for card in its)
+            names = host_ports.joined(card.driver for card in its)
+            columns.take(DEVICE_INFO, (device, "", firmware, names, ""), 1.0)
 
 
 def _readings(said: Said) -> Iterator[Reading]:

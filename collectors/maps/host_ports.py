@@ -102,6 +102,11 @@ def word(tree: Tree, path: str) -> str:
         return ""
 
 
+def joined(words: Iterable[str]) -> str:
+    """Return the different words, sorted: cards of one host may differ."""
+    return ",".join(sorted({word for word in words if word}))
+
+
 def _rdma_ports(tree: Tree, rdma: str, path: str, naming: Naming) -> Iterator[HostPort]:
     try:
         guid = sysfs_infiniband.guid(tree.read(f"{path}/node_guid"))

@@ -1,6 +1,6 @@
 """One host's tree over many polls: laid out anew when devices come, go or are renamed."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -134,9 +134,9 @@ class HostTree:
             facts.append(
                 (
                     device,
-                    product or _joined(port.model for port in own),
-                    _joined(port.firmware for port in own),
-                    _joined(port.driver for port in own),
+                    product or host_ports.joined(port.model for port in own),
+                    host_ports.joined(port.firmware for port in own),
+                    host_ports.joined(port.driver for port in own),
                     f"Linux {release}" if release else "",
                 )
             )
@@ -144,8 +144,3 @@ class HostTree:
 
     def _word(self, path: str) -> str:
         return host_ports.word(self.counters.tree, path)
-
-
-def _joined(words: Iterable[str]) -> str:
-    """Return the different words, sorted: cards of one host may differ."""
-    return ",".join(sorted({word for word in words if word}))

@@ -32,4 +32,4 @@ class StatisticsLayout:
         Several names of one series are added up; 64 bit counters are exact to 2^53.
         """
         known = statistics[self._places].astype(np.float64) * self._worth
-        return np.bincount(self._rows, known, minlength=len(self.series))
+        return np.bincount(self._rows, known, minlength=len(self.series)).astype(np.float64)
