@@ -1,1 +1,1 @@
-"""Alerts: rules, runbooks and proofs generated together."""
+"""Alerts: rules, runbooks and proofs, generated from one description each."""

@@ -6,6 +6,7 @@ batch per pass) and `incident`s. It ends when its stdin is closed, with its pare
 
 import argparse
 import logging
+import os
 import select
 import sys
 import time
@@ -88,7 +89,7 @@ def _orphaned(seconds: float) -> bool:
         left = until - time.monotonic()
         ready, _, _ = select.select([sys.stdin], [], [], max(left, 0.0))
         if ready:
-            return not sys.stdin.buffer.read1(4096)  # type: ignore[attr-defined]
+            return not os.read(sys.stdin.fileno(), 4096)
         if left <= 0:
             return False
 

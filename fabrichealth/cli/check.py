@@ -63,9 +63,7 @@ async def _probe(sources: list[Source], table: SeriesTable) -> int:
             try:
                 async with asyncio.timeout(source.settings.timeout):
                     poll = await source.read(clock.now())
-                poll = checked(
-                    poll, bounds, table, clock.now(), source.settings.stale_after
-                )
+                poll = checked(poll, bounds, table, clock.now(), source.settings.stale_after)
             except TimeoutError:
                 return False, f"{name}: no answer within {source.settings.timeout:g} s"
             except FabricHealthError as wrong:

@@ -1,0 +1,45 @@
+"""The verdict series of an incident, for the rules that stand on them."""
+
+from collections.abc import Mapping
+
+from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENT_INFO
+from fabrichealth.kinds import Severity
+
+
+def joined(severity: Severity) -> str:
+    """Return the expression for open incidents of a severity, with kind and cause.
+
+    `max by` makes it robust against the same exporter scraped twice.
+    """
+    active = f"max by (incident, domain, culprit) ({INCIDENT_ACTIVE}) == {int(severity)}"
+    facts = f"max by (incident, kind, cause) ({INCIDENT_INFO})"
+    return f"({active}) * on (incident) group_left (kind, cause) {facts}"
+
+
+def opened(kind: str, cause: str) -> dict[str, str]:
+    """Return the labels of an example incident."""
+    return {
+        "incident": "i7",
+        "domain": "pod-a",
+        "culprit": "host-001/eth0--leaf-01/Ethernet0",
+        "kind": kind,
+        "cause": cause,
+    }
+
+
+def active(labels: Mapping[str, str]) -> str:
+    """Return the example's series that says it is open."""
+    return _series(str(INCIDENT_ACTIVE), {k: labels[k] for k in ("incident", "domain", "culprit")})
+
+
+def info(labels: Mapping[str, str], severity: str, suppressed_by: str = "") -> str:
+    """Return the example's info series."""
+    facts = {k: labels[k] for k in ("incident", "kind", "cause", "culprit")}
+    return _series(
+        str(INCIDENT_INFO), {**facts, "severity": severity, "suppressed_by": suppressed_by}
+    )
+
+
+def _series(name: str, labels: Mapping[str, str]) -> str:
+    inside = ",".join(f'{key}="{value}"' for key, value in labels.items() if value)
+    return f"{name}{{{inside}}}"

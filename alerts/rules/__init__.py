@@ -1,0 +1,1 @@
+"""Rules, one file each, each with its runbook and its proof."""

@@ -1,0 +1,43 @@
+"""An incident that needs somebody now."""
+
+from alerts.alert import Alert, Case, Runbook
+from alerts.incident import active, info, joined, opened
+from fabrichealth.kinds import Severity
+
+LABELS = opened("link.flapping", "contaminated_connector")
+
+ALERT = Alert(
+    name="FabricIncidentPage",
+    expr=joined(Severity.PAGE),
+    hold="0m",
+    severity=Severity.PAGE,
+    summary="{{ $labels.kind }}: {{ $labels.culprit }} ({{ $labels.incident }})",
+    runbook=Runbook(
+        meaning="The analyzer holds one culprit responsible, and work is lost now or within hours.",
+        impact="Jobs that cross the culprit stall or fail; its victims are listed in the incident.",
+        diagnosis="`fabrichealth explain INCIDENT` gives evidence, side, causes and victims; "
+        "the page of the kind in this folder says how its causes are told apart.",
+        mitigation="Do what the incident's action says; leave the victims alone.",
+    ),
+    cases=(
+        Case(
+            {active(LABELS): "_x3 4x10", info(LABELS, "page"): "_x3 1x10"},
+            at="8m",
+            fires=True,
+            why="an incident of severity page is open",
+            labels=LABELS,
+        ),
+        Case(
+            {info(LABELS, "page", suppressed_by="maintenance:chg-7"): "1x20"},
+            at="8m",
+            fires=False,
+            why="the same incident, suppressed by maintenance, has an info series only",
+        ),
+        Case(
+            {active(LABELS): "3x20", info(LABELS, "ticket"): "1x20"},
+            at="8m",
+            fires=False,
+            why="a ticket is no page",
+        ),
+    ),
+)
