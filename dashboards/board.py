@@ -122,6 +122,7 @@ class Board:
             panels=_laid_out(self.rows),
         )
         plain: dict[str, Any] = json.loads(json.dumps(dashboard, default=_plain))
+        plain["panels"] = [_modern(panel) for panel in plain["panels"]]
         plain["links"] = [
             {
                 "type": "dashboards",
@@ -138,6 +139,31 @@ class Board:
 def _plain(part: Panel) -> dict[str, Any]:
     """Return a part of grafanalib as plain values; json asks for each in turn."""
     return part.to_json_data()
+
+
+_OF_OLD_GRAFANAS = frozenset(
+    {"cacheTimeout", "editable", "error", "height", "hideTimeOverride", "isNew", "maxPerRow"}
+    | {"minSpan", "span", "timeFrom", "timeShift", "renderer", "steppedLine", "links"}
+)
+
+
+def _modern(panel: dict[str, Any]) -> dict[str, Any]:
+    """Drop what Grafana stopped reading, and write thresholds as its schema has them."""
+    kept = {
+        key: value
+        for key, value in panel.items()
+        if value is not None and key not in _OF_OLD_GRAFANAS
+    }
+    for target in kept.get("targets", ()):
+        for key in ("intervalFactor", "metric", "query", "step", "target", "interval"):
+            target.pop(key, None)
+    defaults = kept.get("fieldConfig", {}).get("defaults", {})
+    steps = defaults.get("thresholds", {}).get("steps", [])
+    for index, step in enumerate(steps):
+        steps[index] = {"color": step["color"], "value": step["value"] if index else None}
+    for key in [key for key, value in defaults.items() if value is None]:
+        del defaults[key]
+    return kept
 
 
 def _datasource() -> Template:
