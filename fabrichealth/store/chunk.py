@@ -8,6 +8,7 @@ series. A body is one zstandard frame of
     each), clock numbers (int32[clocks]), then time lines and values as `codec.pack` leaves them
 """
 
+import logging
 import struct
 from collections.abc import Iterator
 from itertools import pairwise
@@ -17,7 +18,9 @@ from numpy.typing import NDArray
 
 from fabrichealth.model import Floats
 from fabrichealth.store.codec import Packed, compress, decompress, fill, pack, residuals
-from fabrichealth.store.grid import Grid
+from fabrichealth.store.grid import Grid, merged
+
+log = logging.getLogger(__name__)
 
 BLOCK = 512
 
@@ -78,8 +81,16 @@ class Opened:
             self.clocks = np.frombuffer(raw, "<i4", clocks, at + 8 * rows).astype(np.int32)
             self._times = Packed(raw, at + 8 * rows + 4 * clocks)
             self._values = Packed(raw, self._times.end)
-        except struct.error as wrong:
+        except (struct.error, ValueError) as wrong:
             raise ValueError(f"chunk is damaged: {wrong}") from None
+        slots = self.clock
+        if (
+            (self._times.rows, self._values.rows) != (clocks, rows)
+            or self._times.columns != self._values.columns
+            or int(slots.min(initial=0)) < 0
+            or int(slots.max(initial=-1)) >= clocks
+        ):
+            raise ValueError("chunk is damaged: its parts do not fit each other")
 
     def grid(self) -> Grid:
         """Return everything in it."""
@@ -94,3 +105,27 @@ class Opened:
             there = ~np.isnan(values)
             at = self._times.row(int(self.clock[row]))[: len(values)]
             yield int(self.clocks[self.clock[row]]), at[there], values[there]
+
+
+def opened(body: bytes, series: int | None = None) -> Grid:
+    """Return a chunk's grid, or that of one series of it; nothing, and a warning, if damaged."""
+    try:
+        chunk = Opened(body)
+    except ValueError as wrong:
+        log.warning("%s; what it held is missing", wrong)
+        return Grid.empty()
+    if series is None:
+        return chunk.grid()
+    return merged(
+        [
+            Grid(
+                np.array([series], np.int32),
+                np.zeros(1, np.int64),
+                np.array([clock], np.int32),
+                at.reshape(1, -1),
+                values.reshape(1, -1),
+            )
+            for clock, at, values in chunk.samples(series)
+            if len(at)
+        ]
+    )

@@ -37,14 +37,14 @@ EXACT = 2.0**53
 LEVEL = 1
 
 _MATRIX = struct.Struct("<IIB")
-_GROUP = struct.Struct("<BBI")
+_WIDTH = struct.Struct("<B")
 _own = threading.local()
 
 
 def compress(raw: bytes) -> bytes:
     """Return one zstandard frame."""
     if not hasattr(_own, "compressor"):
-        _own.compressor = zstandard.ZstdCompressor(level=LEVEL)
+        _own.compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     packed: bytes = _own.compressor.compress(raw)
     return packed
 
@@ -133,7 +133,7 @@ def pack(left: Words, modes: Modes, present: NDArray[np.bool_] | None) -> bytes:
         group = left if len(mine) == rows else left[mine]
         for part in (group[:, :1], group[:, 1:]):
             width = (int(part.max(initial=0)).bit_length() + 7) // 8
-            parts.append(_GROUP.pack(int(mode), width, part.size))
+            parts.append(_WIDTH.pack(width))
             narrow = part.astype(f"<u{_whole(width)}").reshape(-1, 1).view(np.uint8)
             parts.append(np.ascontiguousarray(narrow[:, :width].T).tobytes())
     return b"".join(parts)
@@ -145,12 +145,22 @@ def _whole(width: int) -> int:
 
 
 class Packed:
-    """A matrix as `pack` left it; whole or single rows come out without touching the rest."""
+    """A matrix as `pack` left it; whole or single rows come out without touching the rest.
+
+    Raises:
+        ValueError: the bytes are not what `pack` makes.
+    """
 
     def __init__(self, raw: bytes | memoryview, at: int = 0) -> None:
+        if len(raw) < at + _MATRIX.size:
+            raise ValueError("matrix is cut off")
         self.rows, self.columns, masked = _MATRIX.unpack_from(raw, at)
+        if self.rows and not self.columns:
+            raise ValueError("matrix has rows without columns")
         at += _MATRIX.size
         self._modes: Modes = np.frombuffer(raw, np.uint8, self.rows, at)
+        if int(self._modes.max(initial=0)) > len(STEPS):
+            raise ValueError("matrix has rows of an unknown mode")
         at += self.rows
         self._mask: NDArray[np.uint8] | None = None
         if masked:
@@ -158,13 +168,15 @@ class Packed:
             self._mask = np.frombuffer(raw, np.uint8, size, at)
             at += size
         self._groups: dict[int, tuple[NDArray[np.uint8], NDArray[np.uint8]]] = {}
-        for mode in np.unique(self._modes):
+        for mode, rows in zip(*np.unique(self._modes, return_counts=True), strict=True):
             planes = []
-            for _ in range(2):
-                _, width, size = _GROUP.unpack_from(raw, at)
-                at += _GROUP.size
-                planes.append(np.frombuffer(raw, np.uint8, width * size, at).reshape(width, size))
-                at += width * size
+            for size in (int(rows), int(rows) * (self.columns - 1)):
+                (width,) = raw[at : at + 1] or (9,)
+                if width > 8:
+                    raise ValueError("matrix is cut off, or numbers are wider than 8 bytes")
+                plane = np.frombuffer(raw, np.uint8, width * size, at + 1)
+                planes.append(plane.reshape(width, size))
+                at += 1 + width * size
             self._groups[int(mode)] = (planes[0], planes[1])
         self.end = at
 
@@ -201,16 +213,19 @@ class Packed:
         self, mode: int, planes: tuple[NDArray[np.uint8], NDArray[np.uint8]], rows: int
     ) -> Floats:
         left = np.empty((rows, self.columns), np.uint64)
-        left[:, :1] = _joined(planes[0]).reshape(rows, -1)
-        left[:, 1:] = _joined(planes[1]).reshape(rows, self.columns - 1)
+        left[:, :1] = _joined(planes[0], rows).reshape(rows, 1)
+        steps = self.columns - 1
+        left[:, 1:] = _joined(planes[1], rows * steps).reshape(rows, steps)
         return restore(left, mode)
 
 
-def _joined(planes: NDArray[np.uint8]) -> NDArray[np.unsignedinteger]:
-    width, size = planes.shape
+def _joined(planes: NDArray[np.uint8], size: int) -> NDArray[np.unsignedinteger]:
+    """Return the integers of planes[width, size]; without planes they are all 0."""
+    width = len(planes) if size else 0
     whole = _whole(width)
-    narrow = np.zeros((size, whole), np.uint8) if whole != width else np.empty((size, whole), "u1")
-    narrow[:, :width] = planes.T
+    narrow = np.zeros((size, whole), np.uint8)
+    if width:
+        narrow[:, :width] = planes.T
     return narrow.view(f"<u{whole}").ravel()
 
 

@@ -26,7 +26,7 @@ from numpy.typing import NDArray
 from fabrichealth.errors import StoreError, StoreReadOnly
 from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, Floats, Ids, SeriesTable, Window
-from fabrichealth.store.chunk import BLOCK, Opened
+from fabrichealth.store.chunk import BLOCK, opened
 from fabrichealth.store.database import Database
 from fabrichealth.store.grid import Grid, Runs, merged
 from fabrichealth.store.head import Head, Segment, entry
@@ -334,7 +334,7 @@ class EmbeddedStore:
                         found = self._database.bodies(
                             tier, number, max(start, horizon), stop, block
                         )
-                        of_tier = [_opened(body, series) for body in found]
+                        of_tier = [opened(body, series) for body in found]
                         grids = [
                             *(grid.between(horizon, stop) for grid in of_tier if len(grid)),
                             *grids,
@@ -374,8 +374,7 @@ class EmbeddedStore:
         tier = TENS if step >= STEPS[TENS] else TENS - 1
         done = max(start, self._database.cooked(number) or -inf)
         cooked = [
-            _opened(body, series)
-            for body in self._database.bodies(tier, number, start, done, block)
+            opened(body, series) for body in self._database.bodies(tier, number, start, done, block)
         ]
         fresh = self._raw(metric, done, end, block, series).between(done, end)
         coarse = merged([*(g.between(start, done) for g in cooked if len(g)), fresh])
@@ -420,26 +419,6 @@ class EmbeddedStore:
         if self._claim >= 0:
             os.close(self._claim)
             self._claim = -1
-
-
-def _opened(body: bytes, series: int | None) -> Grid:
-    """Return a chunk's grid, or that of one series of it."""
-    opened = Opened(body)
-    if series is None:
-        return opened.grid()
-    return merged(
-        [
-            Grid(
-                np.array([series], np.int32),
-                np.zeros(1, np.int64),
-                np.array([clock], np.int32),
-                at.reshape(1, -1),
-                values.reshape(1, -1),
-            )
-            for clock, at, values in opened.samples(series)
-            if len(at)
-        ]
-    )
 
 
 def _line(grid: Grid) -> tuple[Floats, Floats]:

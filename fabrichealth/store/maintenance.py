@@ -17,7 +17,7 @@ from math import ceil, inf
 import numpy as np
 
 from fabrichealth.metric import Metric
-from fabrichealth.store.chunk import BLOCK, Opened, bodies
+from fabrichealth.store.chunk import BLOCK, bodies, opened
 from fabrichealth.store.database import PAGE_BYTES, Chunk, Database, Place
 from fabrichealth.store.grid import Grid, Runs, has_any, merged
 from fabrichealth.store.head import Head, Segment
@@ -181,7 +181,7 @@ class Maintenance:
         places = self._database.places(RAW, number, hour - HOUR, hour)
         for block, found in groupby(places, key=lambda place: place.block):
             chunks = list(found)
-            grids = [Opened(self._database.body(chunk.id)).grid() for chunk in chunks]
+            grids = [opened(self._database.body(chunk.id)) for chunk in chunks]
             readings = merged(grids).between(hour - HOUR, hour)
             with self._database.transaction():
                 for tier in (MINUTES, TENS):
@@ -199,7 +199,7 @@ class Maintenance:
         old = [place for place in old if place.block == block]
         kept: list[Grid] = []
         for place in old:
-            grid = Opened(self._database.body(place.id)).grid()
+            grid = opened(self._database.body(place.id))
             kept += [grid.between(-inf, hour - HOUR), grid.between(hour, inf)]
             if hour - HOUR < self._database.horizon(RAW):
                 kept.append(grid.between(hour - HOUR, hour))
@@ -218,7 +218,7 @@ class Maintenance:
             ]
             if len(small) < FEW or _outranked(small, chunks):
                 continue
-            grids = [Opened(self._database.body(place.id)).grid() for place in small]
+            grids = [opened(self._database.body(place.id)) for place in small]
             with self._database.transaction():
                 self._database.delete([place.id for place in small])
                 self._add(tier, number, merged(grids))

@@ -72,7 +72,9 @@ def test_what_is_no_journal_is_said_in_one_line(tmp_path: Path) -> None:
         journal.append("event", 0.0, {"what": object()})
 
 
-@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(bodies=st.lists(st.dictionaries(WORDS, JSON, max_size=3), max_size=4))
 def test_any_json_comes_back_as_it_was(bodies: list[dict[str, object]], tmp_path: Path) -> None:
     journal = SqliteJournal.open(tmp_path / "journal.sqlite")
