@@ -7,6 +7,7 @@ said once; when it takes again, that is said too.
 import asyncio
 import contextlib
 import logging
+from collections.abc import Callable
 
 from fabrichealth.errors import StoreError
 from fabrichealth.model import Batch
@@ -19,10 +20,18 @@ log = logging.getLogger(__name__)
 class Committer:
     """Appends what it was given, at most `every` seconds later."""
 
-    def __init__(self, store: Store, clock: Clock, every: float = 1.0) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        every: float = 1.0,
+        maintain: Callable[[], object] | None = None,
+    ) -> None:
         self._store = store
         self._clock = clock
         self._every = every
+        self._maintain = maintain
+        """The store's own housekeeping, called after each commit in the same thread."""
         self._waiting: list[Batch] = []
         self._refusing = False
         self.dropped = 0
@@ -48,7 +57,7 @@ class Committer:
         if not batches:
             return
         try:
-            await asyncio.to_thread(self._store.append, batches)
+            await asyncio.to_thread(self._commit, batches)
         except StoreError as wrong:
             self.dropped += sum(len(batch) for batch in batches)
             if not self._refusing:
@@ -58,6 +67,11 @@ class Committer:
             if self._refusing:
                 log.warning("store takes readings again; %d samples were lost", self.dropped)
             self._refusing = False
+
+    def _commit(self, batches: list[Batch]) -> None:
+        self._store.append(batches)
+        if self._maintain is not None:
+            self._maintain()
 
     def _taken(self) -> list[Batch]:
         batches, self._waiting = self._waiting, []

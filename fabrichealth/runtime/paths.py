@@ -13,7 +13,7 @@ class StatePaths:
     @property
     def store(self) -> Path:
         """The embedded store."""
-        return self.folder / "series.db"
+        return self.folder / "series"
 
     @property
     def journal(self) -> Path:

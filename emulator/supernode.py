@@ -1,0 +1,135 @@
+"""Supernode: an emulated site on loopback, its files and pages kept up to date.
+
+Below one folder lie `topology.yaml`, `events.jsonl` and a sysfs tree for each host; one HTTP
+server serves a page for each host's accelerators and each switch. What is dark answers nothing.
+"""
+
+import asyncio
+import json
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import yaml
+from aiohttp import web
+
+from emulator.fabric import Fabric
+from emulator.faults import STEP
+from emulator.hosttree import HostTree, Nic
+from emulator.pages import dcgm, switch
+from emulator.plan import Plan
+from emulator.scenario import Scenario, World
+
+
+class Supernode:
+    """One emulated site; `start`, then `run` until cancelled, then `stop`."""
+
+    def __init__(self, folder: Path, plan: Plan, scenario: Scenario, seed: int, now: float) -> None:
+        self.folder = folder
+        self.plan = plan
+        self.world = World(Fabric(plan, seed, now), scenario.faults(plan))
+        self._trees = {host: self._tree(host) for host in plan.hosts}
+        self._gone: set[str] = set()
+        self._runner: web.AppRunner | None = None
+        self.address = ""
+        """Base address of the pages, once started."""
+
+    @property
+    def topology(self) -> Path:
+        """The topology file."""
+        return self.folder / "topology.yaml"
+
+    @property
+    def events(self) -> Path:
+        """The events file; it grows."""
+        return self.folder / "events.jsonl"
+
+    def root(self, host: str) -> Path:
+        """Return the root of a host's sysfs tree."""
+        return self.folder / "hosts" / host
+
+    async def start(self) -> None:
+        """Write the files and serve the pages on a free port of loopback."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        self.topology.write_text(yaml.safe_dump(self.plan.topology(), sort_keys=False))
+        self.events.touch()
+        for tree in self._trees.values():
+            tree.update()
+        app = web.Application()
+        app.router.add_get("/{device}/metrics", self._serve)
+        self._runner = web.AppRunner(app, access_log=None)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0)
+        await site.start()
+        host, port = self._runner.addresses[0][:2]
+        self.address = f"http://{host}:{port}"
+
+    async def stop(self) -> None:
+        """Stop serving."""
+        if self._runner is not None:
+            await self._runner.cleanup()
+
+    async def run(
+        self, now: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
+    ) -> None:
+        """Let time pass until cancelled; `now` and `sleep` are a clock's."""
+        while True:
+            events = await asyncio.to_thread(self.step, now())
+            if events:
+                self._write_down(events)
+            await sleep(STEP)
+
+    def step(self, now: float) -> list[dict[str, Any]]:
+        """Bring world and trees to `now`; return what was written down meanwhile."""
+        events = self.world.step(now)
+        for host, tree in self._trees.items():
+            dark = host in self.world.fabric.dark
+            if dark and host not in self._gone:
+                self.root(host).rename(self.root(host).with_suffix(".dark"))
+                self._gone.add(host)
+            elif not dark and host in self._gone:
+                self.root(host).with_suffix(".dark").rename(self.root(host))
+                self._gone.discard(host)
+            if not dark:
+                self._reflect(host, tree)
+                tree.update()
+        return events
+
+    def _tree(self, host: str) -> HostTree:
+        number = self.plan.hosts.index(host)
+        nics = [
+            Nic(
+                rdma=f"mlx5_{rail}",
+                guid=f"b83fd203{number:04x}{rail:04x}",
+                pci=f"0000:{0x10 + 8 * rail:02x}:00.0",
+            )
+            for rail in range(self.plan.rails)
+        ]
+        return HostTree(self.root(host), nics, self.world.fabric.hosts[host].booted_at)
+
+    def _reflect(self, host: str, tree: HostTree) -> None:
+        """Write the state of a host's ports into its NICs."""
+        fabric = self.world.fabric
+        tree.boot = fabric.hosts[host].booted_at
+        for nic in tree.nics:
+            port = fabric.ports[f"{host}/{nic.rdma}/1"]
+            nic.up, nic.lanes, nic.gbps = port.up, port.lanes, port.gbps
+            nic.counters.update(
+                symbol_error=min(int(port.symbol_errors), 65_535),
+                link_error_recovery=min(int(port.recoveries), 255),
+                link_downed=min(int(port.link_downs), 255),
+                port_rcv_data=int(port.rx_words),
+                port_xmit_data=int(port.tx_words),
+            )
+
+    async def _serve(self, request: web.Request) -> web.Response:
+        device = request.match_info["device"]
+        fabric = self.world.fabric
+        if device in fabric.dark or device not in (*self.plan.hosts, *self.plan.leaves):
+            raise web.HTTPServiceUnavailable(text=f"{device} is dark\n")
+        render = dcgm.page if device in fabric.hosts else switch.page
+        return web.Response(text=render(fabric, device), content_type="text/plain")
+
+    def _write_down(self, events: list[dict[str, Any]]) -> None:
+        with self.events.open("a", encoding="utf-8") as handle:
+            handle.writelines(json.dumps(event) + "\n" for event in events)

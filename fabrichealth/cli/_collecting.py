@@ -1,0 +1,237 @@
+"""The collecting process of `run` and `collect`: polls, keeps, exports, and hears the verdicts.
+
+It owns the embedded store, the journal and HTTP. Judging is a child that reads the store; what
+it finds comes back as JSON lines.
+"""
+
+import asyncio
+import contextlib
+import json
+import logging
+import sys
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import orjson
+
+from collectors.inventory import Inventory
+from collectors.poller import Poller
+from collectors.source import Source
+from fabrichealth.catalogue import METRICS
+from fabrichealth.catalogue.watchers import DROPPED_SAMPLES, SPOOLED_SAMPLES
+from fabrichealth.cli._events import read_from
+from fabrichealth.cli._site import Setup
+from fabrichealth.errors import SiteError
+from fabrichealth.events import Event
+from fabrichealth.model import Batch, SeriesTable
+from fabrichealth.runtime.clock import Clock
+from fabrichealth.runtime.committer import Committer
+from fabrichealth.runtime.exporter import Exporter
+from fabrichealth.runtime.paths import StatePaths
+from fabrichealth.store.embedded import EmbeddedStore
+from fabrichealth.store.journal import SqliteJournal
+
+log = logging.getLogger("collecting")
+
+FOLLOW_PERIOD = 2.0
+RESTART_DELAY = 5.0
+SAVE_PERIOD = 60.0
+OWN_PERIOD = 10.0
+
+Told = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class Collecting:
+    """Everything that lives in the collecting process, but for HTTP."""
+
+    setup: Setup
+    clock: Clock
+    keep: bool
+    """Whether there is a store; an exporter daemon needs none."""
+    table: SeriesTable = field(default_factory=SeriesTable)
+    told: Told = lambda incident: None
+    """Called with each incident object that the judge sends."""
+
+    def __post_init__(self) -> None:
+        self.paths = StatePaths(self.setup.site.state)
+        self.store: EmbeddedStore | None = None
+        self.journal: SqliteJournal | None = None
+        self.incidents: dict[str, dict[str, Any]] = {}
+        """Newest object of every incident of this process's life, by id."""
+        self._tasks: list[asyncio.Task[None]] = []
+        self._committer: Committer | None = None
+
+    async def start(self) -> None:
+        """Open the store and follow every target."""
+        self.paths.folder.mkdir(parents=True, exist_ok=True)
+        if self.keep:
+            self.store = EmbeddedStore.open(self.paths.store, settings=self.setup.site.store)
+            self.table = self.store.table
+            self.journal = SqliteJournal.open(self.paths.journal)
+            for entry in self.journal.since(0, "incident"):
+                self.incidents[entry.body["incident"]] = entry.body
+            self._committer = Committer(self.store, self.clock, maintain=self.store.maintain)
+        self.exporter = Exporter(self.table)
+        inventory = Inventory(self.table, self.setup.topology)
+        self.poller = Poller(self.table, self.clock, inventory, self.take)
+        await self._follow(self.setup)
+        self._spawn(self._tell_own())
+        self._spawn(self._save_memory())
+        if self._committer is not None:
+            self._spawn(self._committer.run())
+        if self.setup.site.events is not None and self.journal is not None:
+            self._spawn(self._follow_events(self.setup.site.events, self.journal))
+
+    async def stop(self) -> None:
+        """Stop polling, commit what is left, let go of the files."""
+        await self.poller.stop()
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        self._remember()
+        if self.store is not None:
+            self.store.close()
+        if self.journal is not None:
+            self.journal.close()
+
+    async def reload(self, setup: Setup) -> None:
+        """Take up another site file; it was validated, and the store's place stays."""
+        self.setup = setup
+        self.poller.inventory = Inventory(self.table, setup.topology)
+        await self._follow(setup)
+
+    def take(self, batches: list[Batch], events: list[Event]) -> None:
+        """Take what a poll, the inventory or the judge brought."""
+        for batch in batches:
+            self.exporter.observe(batch)
+        if self._committer is not None:
+            self._committer.add(batches)
+        for event in events:
+            self.note(event)
+
+    def note(self, event: Event) -> None:
+        """Write an event into the journal, where the judge reads it."""
+        if self.journal is not None:
+            self.journal.append("event", event.at, event.to_json())
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        self._tasks.append(asyncio.create_task(work))
+
+    async def _follow(self, setup: Setup) -> None:
+        """Follow a site's targets; the readings of those that went are forgotten."""
+        former = {source.clock for source in self.poller.targets}
+        sources = self._sources(setup)
+        await self.poller.follow(sources)
+        for source in sources:
+            self.exporter.period(source.clock, source.settings.period)
+        for clock in former - {source.clock for source in sources}:
+            self.exporter.drop(clock)
+
+    def _sources(self, setup: Setup) -> list[Source]:
+        """Build the sources; those that remember take up where they stopped."""
+        try:
+            memory = json.loads(self.paths.memory.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            memory = {}
+        sources = setup.sources(self.table)
+        for source in sources:
+            known = memory.get(f"{source.target.source}/{source.target.name}")
+            if isinstance(known, dict):
+                source.remember(known)
+        return sources
+
+    def _remember(self) -> None:
+        memory = {
+            f"{source.target.source}/{source.target.name}": kept
+            for source in self.poller.targets
+            if (kept := source.memory())
+        }
+        if memory:
+            draft = self.paths.memory.with_suffix(".draft")
+            draft.write_text(json.dumps(memory), encoding="utf-8")
+            draft.replace(self.paths.memory)
+
+    async def _save_memory(self) -> None:
+        while True:
+            await self.clock.sleep(SAVE_PERIOD)
+            self._remember()
+
+    async def _tell_own(self) -> None:
+        """Export the store's own watchers."""
+        series = self.table.intern_all([(SPOOLED_SAMPLES, ()), (DROPPED_SAMPLES, ())])
+        clock = self.table.clock("watchers", "store")
+        while self._committer is not None:
+            values = np.array([0.0, float(self._committer.dropped)])
+            self.take([Batch(clock, self.clock.now(), series, values)], [])
+            await self.clock.sleep(OWN_PERIOD)
+
+    async def _follow_events(self, path: Path, journal: SqliteJournal) -> None:
+        """Read the events file as it grows; lines already in the journal are not read again."""
+        known = {
+            orjson.dumps(entry.body, option=orjson.OPT_SORT_KEYS)
+            for entry in journal.since(0, "event", limit=10_000_000)
+        }
+        offset = 0
+        while True:
+            with contextlib.suppress(SiteError):
+                events, offset = read_from(path, offset)
+                for event in events:
+                    plain = orjson.dumps(event.to_json(), option=orjson.OPT_SORT_KEYS)
+                    if plain not in known:
+                        known.add(plain)
+                        self.note(event)
+            await self.clock.sleep(FOLLOW_PERIOD)
+
+    async def judged(self) -> None:
+        """Run the judging child until cancelled; start it again if it ends."""
+        while True:
+            try:
+                await self._hear_child()
+            except OSError as wrong:
+                log.error("judging cannot be started: %s", wrong)
+            log.warning("judging ended; starting it again in %g s", RESTART_DELAY)
+            await asyncio.sleep(RESTART_DELAY)
+
+    async def _hear_child(self) -> None:
+        words = [sys.executable, "-m", "fabrichealth.cli._judging", str(self.setup.site.path)]
+        words += ["--speed", repr(self.clock.speed), "--origin", repr(self.clock.origin)]
+        child = await asyncio.create_subprocess_exec(
+            *words,
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=2**26,
+        )
+        try:
+            while child.stdout is not None and (line := await child.stdout.readline()):
+                self._hear(orjson.loads(line))
+            await child.wait()
+        finally:
+            if child.returncode is None:
+                if child.stdin is not None:
+                    child.stdin.close()  # the child ends by itself then
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(child.wait(), 5.0)
+                if child.returncode is None:
+                    child.kill()
+                    await child.wait()
+
+    def _hear(self, plain: dict[str, Any]) -> None:
+        if "incident" in plain:
+            incident = plain["incident"]
+            self.incidents[incident["incident"]] = incident
+            if self.journal is not None:
+                self.journal.append("incident", self.clock.now(), incident)
+            self.told(incident)
+            return
+        verdicts = plain["verdicts"]
+        rows = verdicts["rows"]
+        series = self.table.intern_all([(METRICS[name], tuple(labels)) for name, labels, _ in rows])
+        values = np.array([value for _, _, value in rows], np.float64)
+        clock = self.table.clock("verdicts", "judge")
+        self.exporter.drop(clock)  # what is not among this pass's verdicts is no more
+        batch = Batch(clock, verdicts["at"], series, values)
+        self.take([batch], [])
