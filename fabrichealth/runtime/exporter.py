@@ -1,0 +1,168 @@
+"""Our own /metrics: the newest value of every series that is still read.
+
+A pod of a thousand accelerators has a million series, scraped every few seconds by two
+Prometheis. So text before values is kept as bytes, values go in as arrays (`exporter_rows`), and
+a page is written in pieces between which the event loop runs: no piece holds it for long.
+
+What was not read for a while is forgotten: a series that stands still on /metrics would look
+alive. How long is said per clock, for targets have their own periods.
+"""
+
+import asyncio
+import zlib
+from collections.abc import AsyncIterator, Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabrichealth.metric import Kind, Metric
+from fabrichealth.model import Batch, Floats, Ids, SeriesTable
+from fabrichealth.runtime.exporter_format import Format, Histogram, header
+from fabrichealth.runtime.exporter_rows import ROWS, Block
+
+LEAST = 300.0
+"""Seconds for which a reading is shown at least."""
+
+PERIODS = 5
+"""Polls of a target that may fail before its readings go."""
+
+PORTION = 1024
+"""New rows that are built at a time; their labels are made here, once."""
+
+
+class Exporter:
+    """Takes batches, gives pages."""
+
+    def __init__(self, table: SeriesTable) -> None:
+        self._table = table
+        self._values: Floats = np.empty(0)
+        self._at: Floats = np.empty(0)  # -inf: forgotten, or never read
+        self._clock: NDArray[np.int32] = np.empty(0, np.int32)
+        self._shown: NDArray[np.bool_] = np.empty(0, bool)  # has a row in a block
+        self._lifetime: Floats = np.empty(0)  # by clock
+        self._families: dict[Metric, list[Block]] = {}
+        self._histograms: dict[int, Histogram] = {}
+
+    def observe(self, batch: Batch) -> None:
+        """Take the values of a batch; a late one does not undo what is newer."""
+        self._grow(batch.clock)
+        newer = (batch.at >= self._at[batch.series]) & np.isfinite(batch.values)
+        series, values = batch.series[newer], batch.values[newer]
+        self._values[series] = values
+        self._at[series] = batch.at
+        self._clock[series] = batch.clock
+        for number in self._distributed(series).tolist():
+            histogram = self._histograms.setdefault(number, Histogram())
+            histogram.observe(float(self._values[number]), batch.at)
+
+    def period(self, clock: int, seconds: float) -> None:
+        """Say how often a clock's target is read; its readings outlive a few missed polls."""
+        self._grow(clock)
+        self._lifetime[clock] = max(LEAST, PERIODS * seconds)
+
+    def drop(self, clock: int) -> None:
+        """Forget a target that is read no more."""
+        self._grow(clock)
+        self._at[self._clock == clock] = -np.inf
+
+    def pieces(self, now: float, form: Format = Format.TEXT) -> Iterator[bytes]:
+        """Yield a page piece by piece; each takes a few milliseconds to make."""
+        for metric in sorted(self._table.metrics(), key=str):
+            headed = False
+            found = self._durations if metric.kind is Kind.HISTOGRAM else self._lines
+            for piece in found(metric, now):
+                if piece and not headed:
+                    headed = True
+                    yield header(metric, form)
+                yield piece  # an empty one gives the event loop its turn
+        yield form.end
+
+    def page(self, now: float, form: Format = Format.TEXT) -> bytes:
+        """Return a whole page at once."""
+        return b"".join(self.pieces(now, form))
+
+    async def stream(
+        self, now: float, form: Format = Format.TEXT, *, gzip: bool = False
+    ) -> AsyncIterator[bytes]:
+        """Yield a page piece by piece, packed or not, and let others run in between."""
+        pack = zlib.compressobj(1, wbits=16 + zlib.MAX_WBITS) if gzip else None
+        for piece in self.pieces(now, form):
+            text = pack.compress(piece) if pack else piece
+            if text:
+                yield text
+            await asyncio.sleep(0)
+        if pack:
+            yield pack.flush()
+
+    def _lines(self, metric: Metric, now: float) -> Iterator[bytes]:
+        kept = self._families.setdefault(metric, [])
+        # Taken together, before another page may have its turn: every series is in one of both.
+        blocks, fresh = list(kept), self._fresh(metric, now)
+        for block in blocks:
+            alive = self._alive(block.series, now)
+            here = block if alive.all() else self._replaced(kept, block, alive)
+            if len(here.series):
+                yield here.lines(self._values[here.series])
+        for at in range(0, len(fresh), PORTION):
+            series = fresh[at : at + PORTION]
+            block = Block.of(self._table, metric, series)
+            self._append(kept, block.only(~self._shown[series]))
+            yield block.lines(self._values[series])
+
+    def _fresh(self, metric: Metric, now: float) -> Ids:
+        """Return the series that are read and have no row yet."""
+        every = self._table.of(metric)
+        every = every[every < len(self._shown)]
+        hidden = every[~self._shown[every]]
+        return hidden[self._alive(hidden, now)]
+
+    def _alive(self, series: Ids, now: float) -> NDArray[np.bool_]:
+        lifetime = self._lifetime[self._clock[series]]
+        alive: NDArray[np.bool_] = self._at[series] + lifetime >= now
+        return alive
+
+    def _replaced(self, kept: list[Block], block: Block, alive: NDArray[np.bool_]) -> Block:
+        """Put the rows that are alive in a block's place."""
+        rest = block.only(alive)
+        if block in kept:
+            self._shown[block.series[~alive]] = False
+            at = kept.index(block)
+            kept[at : at + 1] = [rest] if len(rest.series) else []
+        return rest
+
+    def _append(self, kept: list[Block], block: Block) -> None:
+        """Add rows, into the last block while it has room."""
+        self._shown[block.series] = True
+        if not len(block.series):
+            return
+        if kept and len(kept[-1].series) + len(block.series) <= ROWS:
+            kept[-1] = kept[-1].joined(block)
+        else:
+            kept.append(block)
+
+    def _durations(self, metric: Metric, now: float) -> Iterator[bytes]:
+        del now  # what was counted stays counted
+        for number in self._table.of(metric).tolist():
+            if number in self._histograms:
+                yield self._histograms[number].lines(metric, self._table.labels(number))
+
+    def _distributed(self, series: Ids) -> Ids:
+        """Return those of the series that are observations of a histogram."""
+        found: list[Ids] = [
+            series[np.isin(series, self._table.of(metric))]
+            for metric in self._table.metrics()
+            if metric.kind is Kind.HISTOGRAM
+        ]
+        return np.concatenate([np.empty(0, np.int32), *found])
+
+    def _grow(self, clock: int) -> None:
+        number, room = len(self._table), len(self._at)
+        if number > room:
+            more = max(number, 2 * room) - room
+            self._values = np.append(self._values, np.zeros(more))
+            self._at = np.append(self._at, np.full(more, -np.inf))
+            self._clock = np.append(self._clock, np.zeros(more, np.int32))
+            self._shown = np.append(self._shown, np.zeros(more, bool))
+        if clock >= len(self._lifetime):
+            more = clock + 1 - len(self._lifetime)
+            self._lifetime = np.append(self._lifetime, np.full(more, LEAST))

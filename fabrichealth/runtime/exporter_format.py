@@ -1,0 +1,101 @@
+r"""The words of our own /metrics: headers, label text, histograms, and which format is asked for.
+
+As prometheus-client writes them (text format 0.0.4, and OpenMetrics 1.0.0): in OpenMetrics a
+counter's family goes without `_total` and an info's without `_info`; in 0.0.4 an info is a
+gauge. An empty label is an absent one and is not written.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from fabrichealth.metric import Kind, Metric
+
+BOUNDS = (60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 14400.0, 28800.0, 86400.0, 604800.0)
+"""Upper bounds of a histogram of durations, in seconds: a minute to a week."""
+
+
+class Format(Enum):
+    """The two formats; the value is the content type."""
+
+    TEXT = "text/plain; version=0.0.4; charset=utf-8"
+    OPENMETRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8"
+
+    @property
+    def end(self) -> bytes:
+        """What the last line of a page is."""
+        return b"# EOF\n" if self is Format.OPENMETRICS else b""
+
+
+def wanted(accept: str) -> Format:
+    """Return the format to answer an Accept header with, chosen as prometheus-client does."""
+    kinds = {part.split(";")[0].strip().lower() for part in accept.split(",")}
+    return Format.OPENMETRICS if "application/openmetrics-text" in kinds else Format.TEXT
+
+
+def takes_gzip(accept_encoding: str) -> bool:
+    """Return whether a client can unpack gzip."""
+    for part in accept_encoding.lower().split(","):
+        coding, _, quality = part.partition(";")
+        if coding.strip() == "gzip" and quality.replace(" ", "") not in {"q=0", "q=0.0"}:
+            return True
+    return False
+
+
+def header(metric: Metric, form: Format) -> bytes:
+    """Return HELP and TYPE of a family, the help on one line."""
+    name, kind = str(metric), metric.kind
+    text = metric.help.replace("\\", r"\\").replace("\n", r"\n")
+    if form is Format.OPENMETRICS:
+        name = name.removesuffix("_total") if kind is Kind.COUNTER else name
+        name = name.removesuffix("_info") if kind is Kind.INFO else name
+        text = text.replace('"', r"\"")
+    elif kind is Kind.INFO:
+        kind = Kind.GAUGE
+    return f"# HELP {name} {text}\n# TYPE {name} {kind}\n".encode()
+
+
+def labels(names: Sequence[str], values: Sequence[str]) -> str:
+    """Return `{a="b",..}` of the labels that are not empty, or nothing."""
+    pairs = [
+        f'{name}="{escaped(value)}"' for name, value in zip(names, values, strict=True) if value
+    ]
+    return "{" + ",".join(pairs) + "}" if pairs else ""
+
+
+def escaped(value: str) -> str:
+    r"""Return a label value with `\`, `"` and line feed escaped; NUL, which pads rows, goes."""
+    if value.isalnum():
+        return value
+    value = value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    return value.replace("\0", "\N{REPLACEMENT CHARACTER}")
+
+
+@dataclass(slots=True)
+class Histogram:
+    """Durations counted by upper bound; `counts[len(BOUNDS)]` is beyond the last."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
+    total: float = 0.0
+    newest: float = float("-inf")
+    """Time of the newest observation, so that one read twice counts once."""
+
+    def observe(self, value: float, at: float) -> None:
+        """Count one duration in seconds, finished at `at`."""
+        if at > self.newest:
+            self.newest = at
+            self.counts[bisect_left(BOUNDS, value)] += 1
+            self.total += value
+
+    def lines(self, metric: Metric, values: Sequence[str]) -> bytes:
+        """Return buckets, sum and count."""
+        said: list[str] = []
+        below = 0
+        for bound, count in zip((*BOUNDS, "+Inf"), self.counts, strict=True):
+            below += count
+            text = labels((*metric.labels, "le"), (*values, str(bound)))
+            said.append(f"{metric}_bucket{text} {float(below)}\n")
+        text = labels(metric.labels, values)
+        said.append(f"{metric}_sum{text} {self.total!r}\n{metric}_count{text} {float(below)}\n")
+        return "".join(said).encode()
