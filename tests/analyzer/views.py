@@ -1,0 +1,80 @@
+"""Views made by hand: what a detector sees of a small world."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from analyzer.detector import AnyDetector
+from analyzer.memory import Memory
+from fabrichealth.events import Event
+from fabrichealth.metric import Metric
+from fabrichealth.model import Batch, Changes, Finding, Labels, View, Window
+from fabrichealth.topology import Device, Link, Rack, Topology
+from tests.reference_store import ReferenceStore
+
+START = 1_800_000_000.0
+
+History = Mapping[tuple[Metric, Labels], Sequence[float]]
+
+
+def small_pod(leaves: int = 2, hosts: int = 4) -> Topology:
+    """Return hosts with a port `ethN` to each leaf's port of the host's number."""
+    devices = [Device(name=f"leaf-{n}", role="switch", rack="r1") for n in range(leaves)]
+    links = []
+    for host in range(hosts):
+        devices.append(Device(name=f"host-{host}", role="host", rack="r1"))
+        for leaf in range(leaves):
+            a, b = f"host-{host}/eth{leaf}", f"leaf-{leaf}/{host}"
+            links.append(Link(a=a, b=b, technology="ib", speed_gbps=400, lanes=4))
+    return Topology(devices, links, racks=[Rack(name="r1")])
+
+
+def store_of(history: History, period: float) -> ReferenceStore:
+    """Return a store with these series, read every `period` seconds from START on; NaN is missing.
+
+    Each device (or first label) is a target of its own, with a phase of its own.
+    """
+    store = ReferenceStore()
+    for (metric, labels), values in history.items():
+        clock = store.table.clock("test", labels[0] if labels else "")
+        series = store.table.intern(metric, labels)
+        phase = (clock % 5) * 0.1 * min(period, 5.0)
+        store.append(
+            [
+                Batch(
+                    clock,
+                    START + number * period + phase,
+                    np.array([series], np.int32),
+                    np.array([value]),
+                )
+                for number, value in enumerate(values)
+                if np.isfinite(value)
+            ]
+        )
+    return store
+
+
+def view_of(
+    detector: AnyDetector,
+    history: History,
+    period: float = 10.0,
+    topology: Topology | None = None,
+    events: Sequence[Event] = (),
+    before: Sequence[Finding] = (),
+    now: float | None = None,
+) -> View:
+    """Return what the detector sees a moment after the last poll."""
+    store = store_of(history, period)
+    longest = max((len(values) for values in history.values()), default=1)
+    at = START + (longest - 1) * period + min(period, 5.0) * 0.5 if now is None else now
+    settings = detector.settings
+    memory = Memory(store, {metric: max(settings.memory, 1.0) for metric in detector.metrics})
+    memory.advance(at)
+
+    def window(metric: Metric) -> Window:
+        return store.window(metric, at, settings.window)
+
+    def changes(metric: Metric) -> Changes:
+        return memory.changes(metric, at, max(settings.memory, 1.0))
+
+    return View(at, topology or Topology(), list(events), before, window, changes)
