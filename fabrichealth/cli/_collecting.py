@@ -69,7 +69,7 @@ class Collecting:
         """Open the store and follow every target."""
         self.paths.folder.mkdir(parents=True, exist_ok=True)
         if self.keep:
-            self.store = EmbeddedStore.open(self.paths.store, settings=self.setup.site.store)
+            self.store = EmbeddedStore.open(self.paths.store, settings=self.setup.store)
             self.table = self.store.table
             self.journal = SqliteJournal.open(self.paths.journal)
             for entry in self.journal.since(0, "incident"):

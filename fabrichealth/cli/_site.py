@@ -44,6 +44,7 @@ class Setup:
 
     site: config.Site
     topology: Topology
+    store: StoreSettings
 
     def sources(self, table: SeriesTable) -> list[Source]:
         """Build a source for every target."""
@@ -69,7 +70,8 @@ def load(path: Path) -> Setup:
     detectors = Lazy(DETECTORS, _detector_settings)
     site = config.read(path, Lazy(SOURCES, _kind), detectors, StoreSettings)
     topology = read_topology(site.topology) if site.topology else Topology()
-    return Setup(site, topology)
+    store = StoreSettings.model_validate(site.store.model_dump(by_alias=True))
+    return Setup(site, topology, store)
 
 
 def settings_for(name: str, given: dict[str, object]) -> SourceSettings:

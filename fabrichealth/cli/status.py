@@ -1,0 +1,42 @@
+"""`status`: what is open, for a person at a terminal."""
+
+import argparse
+
+from fabrichealth import narrative
+from fabrichealth.cli import _terminal
+from fabrichealth.cli._command import WELL, Command
+from fabrichealth.cli._incidents import arguments, incidents
+
+
+class Status(Command):
+    """Lists open incidents, gravest first."""
+
+    help = "list open incidents, gravest first"
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare where to look."""
+        arguments(parser)
+        parser.add_argument("--all", action="store_true", help="closed ones too")
+        parser.add_argument("--json", action="store_true", help="JSON objects, one a line")
+
+    def run(self, asked: argparse.Namespace) -> int:
+        """List; the status is 0 whatever is open."""
+        ranks = {"page": 0, "ticket": 1, "watch": 2, "info": 3}
+        found = [one for one in incidents(asked) if asked.all or one["closed_at"] is None]
+        found.sort(
+            key=lambda one: (
+                one["closed_at"] is not None,
+                one["suppressed_by"] is not None,
+                ranks[one["severity"]],
+                one["opened_at"],
+            )
+        )
+        for one in found:
+            if asked.json:
+                _terminal.tell(one)
+            else:
+                _terminal.say(narrative.headline(one))
+        if not asked.json:
+            number = sum(one["closed_at"] is None for one in found)
+            _terminal.say(f"{number} open" if number else "nothing open")
+        return WELL
