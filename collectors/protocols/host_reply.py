@@ -90,7 +90,11 @@ def _text(file: Path) -> str:
 
 def _file(file: Path, *, quiet: bool) -> Iterator[Tree | Reply | Failure]:
     """Yield what one file says; with a stderr beside it, an empty one is no surprise."""
-    text = _text(file)
+    try:
+        text = _text(file)
+    except OSError as wrong:
+        yield Failure(file.name, f"cannot be read ({wrong.strerror})", malformed=True)
+        return
     if not text.strip() and quiet:
         return
     try:

@@ -10,6 +10,8 @@ from typing import Protocol
 
 from fabrichealth.errors import MalformedReply
 
+LONGEST = 20
+"""Digits of the largest number of 64 bits."""
 PCI = re.compile(r"[0-9a-f]{4,8}:[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]")
 
 
@@ -87,7 +89,7 @@ def count(raw: bytes) -> int | None:
         MalformedReply: neither a number nor one of those.
     """
     text = raw.strip()
-    if text.isdigit():
+    if text.isdigit() and len(text) <= LONGEST:
         return int(text)
     if not text or text.startswith(b"N/A") or (text[:1] == b"-" and text[1:].isdigit()):
         return None

@@ -15,6 +15,9 @@ from typing import Protocol
 from fabrichealth.errors import MalformedReply
 
 CHUNK = 1 << 16
+_NUMBERS = {name: number for number, name in errno.errorcode.items()} | {
+    "EOPNOTSUPP": errno.EOPNOTSUPP
+}
 
 
 class Tree(Protocol):
@@ -106,7 +109,7 @@ class MapTree:
         path = path.removeprefix("./")
         error = self._errors.get(path)
         if error is not None:
-            number = getattr(errno, error, errno.EIO)
+            number = _NUMBERS.get(error, errno.EIO)
             raise OSError(number, os.strerror(number), path)
         content = self._files.get(path)
         if content is None:
