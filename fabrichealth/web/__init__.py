@@ -1,0 +1,1 @@
+"""The HTTP side: what is shown, and who may see it."""
