@@ -49,7 +49,7 @@ AHEAD_SECONDS = 600.0
 """A window of the past is read this much further than asked: a replay asks for the rest next."""
 
 ATTEMPTS = 10
-"""A reader tries again when the writer folded a log file between two of its looks."""
+"""A reader lists the log files again when they changed under its eyes."""
 
 
 class EmbeddedStore:
@@ -325,31 +325,32 @@ class EmbeddedStore:
         for _ in range(ATTEMPTS):
             with self._database.transaction("DEFERRED"):
                 folded = self._database.folded(number)
-                grids: list[Grid] = []
-                finer = inf
-                for tier in TIERS:
-                    horizon = self._database.horizon(tier)
-                    stop = min(end, finer)
-                    if stop > max(start, horizon):
-                        found = self._database.bodies(
-                            tier, number, max(start, horizon), stop, block
-                        )
-                        of_tier = [opened(body, series) for body in found]
-                        grids = [
-                            *(grid.between(horizon, stop) for grid in of_tier if len(grid)),
-                            *grids,
-                        ]
-                    finer = min(finer, horizon)
-            if self._read_only:
-                self._head.refresh()
+                grids = self._chunks(number, start, end, block, series)
             if self._head.first <= folded + 1:
                 break
+            self._head.refresh()  # a listing made while files came and went
         else:
-            raise StoreError(f"{self._folder}: the writer folds faster than this process reads")
+            raise StoreError(f"{self._folder}: log files are missing; were they deleted by hand?")
         runs = self._head.runs(number, folded)
         if runs:
             grids.append(self._of_head(Runs.joined(runs), block, series))
         return merged(grids)
+
+    def _chunks(
+        self, number: int, start: float, end: float, block: int | None, series: int | None
+    ) -> list[Grid]:
+        """Return the chunks around (start, end], earlier made first, coarser tiers before."""
+        grids: list[Grid] = []
+        finer = inf
+        for tier in TIERS:
+            horizon = self._database.horizon(tier)
+            stop = min(end, finer)
+            if stop > max(start, horizon):
+                found = self._database.bodies(tier, number, max(start, horizon), stop, block)
+                of_tier = [opened(body, series) for body in found]
+                grids = [*(grid.between(horizon, stop) for grid in of_tier if len(grid)), *grids]
+            finer = min(finer, horizon)
+        return grids
 
     def _of_head(self, runs: Runs, block: int | None, series: int | None) -> Grid:
         if series is not None:

@@ -18,6 +18,9 @@ Ints = NDArray[np.int64]
 MEAN_DIGITS = 2
 """A mean is kept to a hundredth of the step its instrument reads in: finer is noise."""
 
+HUGE = 1e30
+"""No instrument reads this; means of such numbers are only kept from overflowing."""
+
 
 @dataclass(frozen=True)
 class Runs:
@@ -162,9 +165,11 @@ class Grid:
         if kind is Kind.GAUGE:
             known = np.bincount(cell, minlength=len(values))
             some = known > 0
-            total = np.bincount(cell, self.values[present], len(values))
-            values[some] = total[some] / known[some]
-            values = _rounded(values, self.values[present])
+            given = self.values[present]
+            shares = given / known[cell] if np.abs(given).max(initial=0.0) > HUGE else given
+            total = np.bincount(cell, shares, len(values))
+            values[some] = total[some] if shares is not given else total[some] / known[some]
+            values = _rounded(values, given)
         else:
             values[cell] = self.values[present]
         return Grid(self.series, self.clock, self.clocks, times, values.reshape(len(self), width))
@@ -316,6 +321,8 @@ def _newest_clock(
 
 def _rounded(means: Floats, given: Floats) -> Floats:
     """Return means without digits that no reading of theirs has."""
+    if np.abs(given).max(initial=0.0) > HUGE:
+        return means
     for digits in range(5):
         scale = 10.0**digits
         if np.array_equal(np.rint(given * scale) / scale, given):

@@ -17,11 +17,13 @@ A torn entry (power lost, killed while writing) is cut off when the writer opens
 Another process reads whole entries while the writer appends.
 """
 
+import logging
 import os
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -31,12 +33,18 @@ from numpy.typing import NDArray
 from fabrichealth.model import Batch
 from fabrichealth.store.grid import Runs
 
+log = logging.getLogger(__name__)
+
 MAGIC = b"fhe1"
 _HEADER = struct.Struct("<4sIQII")
 _CHECKED = 8
 """The checksum covers what follows it."""
 _PROBE = 4096
 """Bytes read to learn an entry's index; longer ones take a second read."""
+
+
+LOOKS = 3
+"""A listing made while files come and go may miss one; a gap in the numbers tells."""
 
 
 class Part(NamedTuple):
@@ -145,7 +153,13 @@ class Segment:
             if check:
                 body = os.pread(self.file, size - _CHECKED, self.size + _CHECKED)
                 if zlib.crc32(body) != crc:
-                    return
+                    if os.pread(self.file, len(MAGIC), self.size + size) != MAGIC:
+                        return
+                    log.warning(
+                        "%s: entry %d is damaged; what it held is missing", self.path, number
+                    )
+                    self.size += size  # what follows is good
+                    continue
             self._learn(number, index, head)
 
     def _learn(self, number: int, index: list[list[int]], head: int) -> None:
@@ -223,6 +237,13 @@ class Head:
 
     def refresh(self) -> None:
         """Learn files and entries that the writing process has added or deleted since."""
+        for _ in range(LOOKS):
+            self._look()
+            gaps = [b.first - a.last for a, b in pairwise(self.segments)]
+            if self.segments and max(gaps, default=1) <= 1:
+                return
+
+    def _look(self) -> None:
         paths = {path.name: path for path in self._folder.glob("head-*.log")}
         known = {segment.path.name: segment for segment in self.segments}
         for name in known.keys() - paths.keys():

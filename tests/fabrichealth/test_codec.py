@@ -47,7 +47,8 @@ def test_every_number_comes_back_bit_for_bit(values: Floats) -> None:
 @pytest.mark.parametrize("factor", [1.0, 10.0, 100.0, 1e3, 1e4, 1e6, 256.0, 2.0**22])
 def test_multiples_of_a_step_come_back_bit_for_bit(factor: float) -> None:
     numbers = np.random.default_rng(1).integers(-(10**6), 10**6, (20, 30))
-    for values in (numbers / factor, numbers * (1 / factor)):
+    scaled: tuple[Floats, Floats] = (numbers / factor, numbers * np.float64(1 / factor))
+    for values in scaled:
         assert bits(Packed(encode(values)).matrix()) == bits(values)
 
 
