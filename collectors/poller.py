@@ -46,6 +46,7 @@ class _Followed:
     watcher: Watcher
     task: asyncio.Task[None] | None = None
     failures: int = 0
+    visited: bool = False
     urgent_until: float = 0.0
     urgent_period: float = 0.0
     reason: str = ""
@@ -74,6 +75,11 @@ class Poller:
     def targets(self) -> list[Source]:
         """The sources that are followed now."""
         return [followed.source for followed in self._followed.values()]
+
+    @property
+    def unvisited(self) -> int:
+        """How many targets have not been tried yet."""
+        return sum(not followed.visited for followed in self._followed.values())
 
     async def follow(self, sources: Iterable[Source]) -> None:
         """Follow these sources and no others; those already followed unchanged go on."""
@@ -135,6 +141,7 @@ class Poller:
         while True:
             await self.clock.until(due)
             poll = await self.visit(followed)
+            followed.visited = True
             if poll is not None:
                 self._hurry(followed, poll)
             step = self._step(followed)

@@ -143,7 +143,7 @@ class Site:
     topology: Path | None
     events: Path | None
     state: Path
-    listen: tuple[str, int]
+    listen: str
     web_config: Path | None
     store: Settings
     sources: dict[str, Settings]
@@ -181,13 +181,12 @@ def read(
         )
         for name, value in parsed.detectors.items()
     }
-    host, _, port = parsed.listen.rpartition(":")
     return Site(
         path,
         base / parsed.topology if parsed.topology else None,
         base / parsed.events if parsed.events else None,
         base / parsed.state,
-        (host.strip("[]"), int(port)),
+        parsed.listen,
         base / parsed.web_config if parsed.web_config else None,
         file.validated(store, parsed.store, ("store",)),
         site_sources,

@@ -45,6 +45,7 @@ class Prom(Source):
     """The page of one exporter."""
 
     settings_type = PromSettings
+    schemes = ("http", "https")
     metrics = tuple(metric for metric in METRICS.values() if metric.kind is not Kind.HISTOGRAM)
 
     def __init__(self, settings: PromSettings, target: Target, table: SeriesTable) -> None:

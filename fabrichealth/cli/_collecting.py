@@ -86,6 +86,11 @@ class Collecting:
         if self.setup.site.events is not None and self.journal is not None:
             self._spawn(self._follow_events(self.setup.site.events, self.journal))
 
+    def waiting_for(self) -> str:
+        """Return what is not there yet, in a few words; nothing when every target was visited."""
+        number = self.poller.unvisited
+        return f"{number} targets not visited yet" if number else ""
+
     async def stop(self) -> None:
         """Stop polling, commit what is left, let go of the files."""
         await self.poller.stop()

@@ -9,6 +9,7 @@ from collectors.intake import Bounds, checked
 from collectors.source import Source, Target
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
+from fabrichealth.cli._own_name import host_name
 from fabrichealth.cli._site import settings_for, source_type
 from fabrichealth.errors import SourceUnavailable, UsageError
 from fabrichealth.metric import Kind
@@ -106,9 +107,7 @@ def _from_device(
 
 def _subject(address: str) -> str:
     if not address:
-        import socket  # noqa: PLC0415 - only the host itself is named so
-
-        return socket.gethostname().replace("/", "_")
+        return host_name()
     host = re.sub(r"^[a-z+]+://", "", address).split("/")[0].split("@")[-1]
     return host.rsplit(":", 1)[0] or "target"
 

@@ -1,0 +1,189 @@
+"""The API of contract 7: incidents, links, series, a stream of incidents, and events coming in."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from fabrichealth.catalogue import METRICS
+from fabrichealth.catalogue.ports import SPEED, UP
+from fabrichealth.cli._collecting import Collecting
+from fabrichealth.events import EVENT_KINDS, parse
+from fabrichealth.metric import Metric
+from fabrichealth.model import Port
+from fabrichealth.web.server import Route
+
+RECENT = 900.0
+"""Seconds within which a reading is the present one."""
+
+MOST_ROWS = 100_000
+STREAM_QUEUE = 1000
+MOST_EVENT_BYTES = 65_536
+
+
+class Api:
+    """Answers from what the collecting process holds."""
+
+    def __init__(self, collecting: Collecting) -> None:
+        self._collecting = collecting
+        self._listeners: set[asyncio.Queue[dict[str, Any]]] = set()
+
+    def routes(self) -> list[Route]:
+        """Return the handlers."""
+        return [
+            Route("GET", "/api/v1/incidents", self._incidents),
+            Route("GET", "/api/v1/links", self._links),
+            Route("GET", "/api/v1/series", self._series),
+            Route("GET", "/api/v1/stream", self._stream),
+            Route("POST", "/api/v1/events", self._events, writes=True),
+        ]
+
+    def tell(self, incident: dict[str, Any]) -> None:
+        """Hand an incident to everybody who listens; one who sleeps loses the oldest."""
+        for queue in self._listeners:
+            if queue.full():
+                queue.get_nowait()
+            queue.put_nowait(incident)
+
+    async def _incidents(self, request: web.Request) -> web.Response:
+        found = self._collecting.incidents.values()
+        return _rows(one for one in found if _matches(_flat(one), request.query))
+
+    async def _links(self, request: web.Request) -> web.Response:
+        rows = await asyncio.to_thread(self._link_rows)
+        return _rows(row for row in rows if _matches(row, request.query))
+
+    def _link_rows(self) -> list[dict[str, Any]]:
+        up, speed = self._newest(UP), self._newest(SPEED)
+        rows = []
+        for link in self._collecting.setup.topology.links.values():
+            row: dict[str, Any] = {
+                "link": link.id,
+                "technology": link.technology,
+                "medium": link.medium,
+                "speed_gbps": link.speed_gbps,
+            }
+            for key, end in zip("ab", link.ends, strict=True):
+                row[key] = str(end)
+                state = up.get(end)
+                row[f"{key}_up"] = None if state is None else bool(state)
+                row[f"{key}_speed_bits_per_second"] = speed.get(end)
+            rows.append(row)
+        return rows
+
+    def _newest(self, metric: Metric) -> dict[Port, float]:
+        store = self._collecting.store
+        if store is None:
+            return {}
+        found = store.latest(metric, self._collecting.clock.now(), RECENT)
+        return {
+            Port(*store.table.labels(series)): value
+            for series, value in zip(found.series.tolist(), found.values.tolist(), strict=True)
+        }
+
+    async def _series(self, request: web.Request) -> web.Response:
+        """Answer `metric=NAME` and labels with newest values; `start` and `end` with all."""
+        query = dict(request.query)
+        metric = METRICS.get(query.pop("metric", ""))
+        store = self._collecting.store
+        if metric is None:
+            raise web.HTTPBadRequest(text="metric= must name a metric of the catalogue\n")
+        if store is None:
+            raise web.HTTPNotFound(text="this daemon keeps no series; ask one started by `run`\n")
+        try:
+            start = float(query.pop("start")) if "start" in query else None
+            end = float(query.pop("end", self._collecting.clock.now()))
+        except ValueError:
+            raise web.HTTPBadRequest(text="start= and end= are unix seconds\n") from None
+        unknown = query.keys() - set(metric.labels)
+        if unknown:
+            raise web.HTTPBadRequest(text=f"{metric} has no label {unknown.pop()}\n")
+        rows = await asyncio.to_thread(self._series_rows, metric, query, start, end)
+        return _rows(rows)
+
+    def _series_rows(
+        self, metric: Metric, wanted: Mapping[str, str], start: float | None, end: float
+    ) -> list[dict[str, Any]]:
+        store = self._collecting.store
+        rows: list[dict[str, Any]] = []
+        if store is None:
+            return rows
+        newest = store.latest(metric, end, RECENT) if start is None else None
+        chosen = newest.series if newest is not None else store.table.of(metric)
+        for place, series in enumerate(chosen.tolist()):
+            labels = dict(zip(metric.labels, store.table.labels(series), strict=True))
+            if any(labels[name] != text for name, text in wanted.items()):
+                continue
+            row: dict[str, Any] = {"metric": str(metric), "labels": labels}
+            if newest is not None:
+                row |= {"value": newest.values[place], "at": newest.at[place]}
+            else:
+                at, values = store.one(series, start or 0.0, end)
+                row |= {"at": at, "values": values}
+            rows.append(row)
+            if len(rows) >= MOST_ROWS:
+                break
+        return rows
+
+    async def _stream(self, request: web.Request) -> web.StreamResponse:
+        """Send one incident object per server-sent event, as they change."""
+        response = web.StreamResponse(
+            headers={"Content-Type": "text/event-stream", "Cache-Control": "no-store"}
+        )
+        await response.prepare(request)
+        queue: asyncio.Queue[dict[str, Any]] = asyncio.Queue(STREAM_QUEUE)
+        self._listeners.add(queue)
+        try:
+            while True:
+                try:
+                    async with asyncio.timeout(15.0):
+                        incident = await queue.get()
+                except TimeoutError:
+                    await response.write(b": still here\n\n")
+                    continue
+                await response.write(b"data: " + orjson.dumps(incident) + b"\n\n")
+        except (ConnectionResetError, asyncio.CancelledError):
+            return response
+        finally:
+            self._listeners.discard(queue)
+
+    async def _events(self, request: web.Request) -> web.Response:
+        body = await request.content.read(MOST_EVENT_BYTES + 1)
+        if len(body) > MOST_EVENT_BYTES:
+            raise web.HTTPRequestEntityTooLarge(MOST_EVENT_BYTES, len(body))
+        try:
+            plain = json.loads(body)
+            if not isinstance(plain, dict):
+                raise web.HTTPBadRequest(text="one event object is wanted\n")
+            event = parse(plain)
+        except (ValueError, RecursionError) as wrong:
+            raise web.HTTPBadRequest(text=f"not an event: {wrong}\n") from None
+        if event.kind not in EVENT_KINDS:
+            raise web.HTTPBadRequest(text=f"unknown kind {event.kind!r} of event\n")
+        if self._collecting.journal is None:
+            raise web.HTTPNotFound(text="this daemon has no journal; tell one started by `run`\n")
+        self._collecting.note(event)
+        return web.Response(status=202, text="taken\n")
+
+
+def _rows(rows: Iterable[Mapping[str, Any]]) -> web.Response:
+    body = orjson.dumps({"data": list(rows)}, option=orjson.OPT_SERIALIZE_NUMPY)
+    return web.Response(body=body, content_type="application/json")
+
+
+def _flat(incident: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an incident's facts by the names that a filter uses."""
+    return {**incident, "culprit": incident["culprit"]["id"], "open": incident["closed_at"] is None}
+
+
+def _matches(row: Mapping[str, Any], query: Mapping[str, str]) -> bool:
+    return all(_text(row.get(name)) == wanted for name, wanted in query.items())
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "" if value is None else str(value)

@@ -1,0 +1,125 @@
+"""The life of a daemon: start, serve, reload, stop."""
+
+import asyncio
+import logging
+import signal
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from fabrichealth.cli._api import Api
+from fabrichealth.cli._collecting import Collecting
+from fabrichealth.cli._site import Setup, load
+from fabrichealth.errors import FabricHealthError
+from fabrichealth.runtime.clock import Clock
+from fabrichealth.runtime.systemd import notify, reloading
+from fabrichealth.web.access import Access, read_access
+from fabrichealth.web.server import application, serve
+
+log = logging.getLogger("fabrichealth")
+
+
+async def live(
+    setup: Setup,
+    clock: Clock,
+    *,
+    keep: bool,
+    judge: bool,
+    reload: Callable[[], Setup] | None = None,
+    told: Callable[[dict[str, Any]], None] | None = None,
+    serving: Callable[[str], None] | None = None,
+    stop: asyncio.Event | None = None,
+) -> None:
+    """Collect, judge and serve until told to stop (`stop`, SIGTERM or SIGINT).
+
+    `reload` gives a fresh setup on SIGHUP; if it raises, the old one stays. `told` hears each
+    incident, `serving` the address once HTTP answers.
+
+    Raises:
+        StoreError: the store cannot be opened.
+        SiteError: the address or the web configuration cannot be used.
+    """
+    stop = stop or asyncio.Event()
+    collecting = Collecting(setup, clock, keep)
+    api = Api(collecting)
+
+    def hear(incident: dict[str, Any]) -> None:
+        api.tell(incident)
+        if told is not None:
+            told(incident)
+
+    collecting.told = hear
+    await collecting.start()
+    access = read_access(setup.site.web_config) if setup.site.web_config else Access()
+    app = application(
+        collecting.exporter,
+        clock.now,
+        routes=api.routes(),
+        waiting_for=collecting.waiting_for,
+        access=access,
+    )
+    judging: asyncio.Task[None] | None = None
+    server = None
+    try:
+        server = await serve(app, setup.site.listen, access)
+        _watch_signals(collecting, stop, reload)
+        if judge:
+            judging = asyncio.create_task(collecting.judged())
+        if serving is not None:
+            serving(server.address)
+        notify("READY=1")
+        await stop.wait()
+    finally:
+        notify("STOPPING=1")
+        if judging is not None:
+            judging.cancel()
+            await asyncio.gather(judging, return_exceptions=True)
+        if server is not None:
+            await server.close()
+        await collecting.stop()
+
+
+def _watch_signals(
+    collecting: Collecting, stop: asyncio.Event, reload: Callable[[], Setup] | None
+) -> None:
+    loop = asyncio.get_running_loop()
+    for name in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(name, stop.set)
+    if reload is not None:
+        tasks: set[asyncio.Task[None]] = set()
+
+        def hup() -> None:
+            task = asyncio.create_task(_reload(collecting, reload))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+        loop.add_signal_handler(signal.SIGHUP, hup)
+
+
+async def _reload(collecting: Collecting, reload: Callable[[], Setup]) -> None:
+    notify(reloading())
+    try:
+        setup = await asyncio.to_thread(reload)
+    except FabricHealthError as wrong:
+        log.error("site file not taken up, the old one stays: %s", wrong)
+    else:
+        await collecting.reload(setup)
+        log.info("site file taken up: %d targets", len(setup.site.targets))
+    notify("READY=1")
+
+
+def stay(config: Path, *, keep: bool, judge: bool) -> None:
+    """Run a daemon from its site file until it is stopped.
+
+    Raises:
+        SiteError: the site file is wrong.
+        FabricHealthError: the address is taken.
+    """
+    again = partial(load, config)
+    setup = again()
+
+    def serving(address: str) -> None:
+        log.info("serving %s/metrics, %d targets", address, len(setup.site.targets))
+
+    asyncio.run(live(setup, Clock(), keep=keep, judge=judge, reload=again, serving=serving))

@@ -1,0 +1,171 @@
+"""`demo`: an emulated supernode goes through collectors, store and analyzer, beside this host.
+
+Two racks of eight hosts with eight accelerators each, and four leaf switches, live through a
+scenario in compressed time. Incidents are printed as they open and close.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from emulator.plan import Plan
+from emulator.scenario import Scenario
+from emulator.supernode import Supernode
+from fabrichealth import narrative
+from fabrichealth.cli import _terminal
+from fabrichealth.cli._command import WELL, Command
+from fabrichealth.cli._daemon import live
+from fabrichealth.cli._own_name import host_name
+from fabrichealth.cli._site import load
+from fabrichealth.errors import UsageError
+from fabrichealth.history import write as write_history
+from fabrichealth.plugins import constants
+from fabrichealth.runtime.clock import Clock
+from fabrichealth.runtime.paths import StatePaths
+from fabrichealth.store.embedded import EmbeddedStore
+
+SCENARIOS = "emulator.scenarios"
+PERIOD = "10s"
+SEED = 20_260_101
+
+
+class Demo(Command):
+    """Shows the main job on a machine with nothing but Python."""
+
+    help = "an emulated supernode, collected and judged in compressed time, beside this host"
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare the scenario and how long it takes."""
+        parser.add_argument("--scenario", default="night", help=f"one of {', '.join(_names())}")
+        parser.add_argument("--minutes", type=float, default=3.0, help="minutes of the wall")
+        parser.add_argument("--speed", type=float, default=20.0, help="how much faster time runs")
+        parser.add_argument("--listen", default="127.0.0.1:0", help="where /metrics is served")
+        parser.add_argument("--seed", type=int, default=SEED, help="of the noise")
+        parser.add_argument("--state", type=Path, help="keep the site's files in this folder")
+        parser.add_argument("--record", type=Path, help="write the history here at the end")
+
+    def run(self, asked: argparse.Namespace) -> int:
+        """Run the scenario, and end by itself."""
+        if asked.scenario not in _names():
+            raise UsageError(f"no scenario {asked.scenario!r}; there are {', '.join(_names())}")
+        if not 0 < asked.minutes < 1e5 or not 0 < asked.speed <= 100:
+            raise UsageError("--minutes must be above 0, --speed above 0 and at most 100")
+        with contextlib.ExitStack() as stack:
+            folder = asked.state or Path(
+                stack.enter_context(tempfile.TemporaryDirectory(prefix="fabrichealth-demo-"))
+            )
+            folder.mkdir(parents=True, exist_ok=True)
+            incidents = asyncio.run(_demo(asked, folder.resolve()))
+            if asked.record:
+                _record(folder, asked.record)
+        _summary(incidents)
+        return WELL
+
+
+def _names() -> list[str]:
+    return sorted(place.partition(".")[0] for place in constants(SCENARIOS, Scenario))
+
+
+def _scenario(name: str) -> Scenario:
+    return constants(SCENARIOS, Scenario)[f"{name}.SCENARIO"]
+
+
+async def _demo(asked: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
+    clock = Clock(asked.speed)
+    scenario = _scenario(asked.scenario)
+    plan = Plan()
+    supernode = Supernode(folder, plan, scenario, asked.seed, clock.now())
+    await supernode.start()
+    site = _write_site(folder, supernode, asked.listen)
+    began = clock.now()
+    _terminal.say(
+        f"{scenario.about}: {len(plan.hosts)} hosts x {plan.accelerators} accelerators, "
+        f"{len(plan.leaves)} switches, seed {asked.seed}; time runs {asked.speed:g} times faster"
+    )
+    seen: dict[str, dict[str, Any]] = {}
+
+    def told(incident: dict[str, Any]) -> None:
+        known = seen.get(incident["incident"])
+        seen[incident["incident"]] = incident
+        if known is None or _differs(known, incident):
+            minutes = (clock.now() - began) / 60
+            _terminal.say(f"{minutes:5.1f} min  {narrative.headline(incident)}")
+
+    def serving(address: str) -> None:
+        _terminal.say(f"metrics at {address}/metrics, incidents at {address}/api/v1/incidents")
+
+    stop = asyncio.Event()
+    asyncio.get_running_loop().call_later(asked.minutes * 60, stop.set)
+    world = asyncio.create_task(supernode.run(clock.now, clock.sleep))
+    try:
+        await live(load(site), clock, keep=True, judge=True, told=told, serving=serving, stop=stop)
+    finally:
+        world.cancel()
+        await asyncio.gather(world, return_exceptions=True)
+        await supernode.stop()
+    return seen
+
+
+def _differs(known: dict[str, Any], incident: dict[str, Any]) -> bool:
+    facts = ("kind", "severity", "suppressed_by", "closed_at")
+    return any(known[fact] != incident[fact] for fact in facts) or (
+        known["culprit"]["id"] != incident["culprit"]["id"]
+    )
+
+
+def _write_site(folder: Path, supernode: Supernode, listen: str) -> Path:
+    """Write the site file of the emulated supernode, and of this host beside it."""
+    plan = supernode.plan
+    targets: list[dict[str, str]] = [{"name": host_name(), "source": "host"}]
+    for host in plan.hosts:
+        root = str(supernode.root(host))
+        targets.append({"name": host, "source": "host", "root": root})
+        page = f"{supernode.address}/{host}/metrics"
+        targets.append({"name": host, "source": "prom", "address": page, "mapping": "dcgm"})
+    for leaf in plan.leaves:
+        page = f"{supernode.address}/{leaf}/metrics"
+        targets.append({"name": leaf, "source": "prom", "address": page})
+    site = {
+        "topology": str(supernode.topology),
+        "events": str(supernode.events),
+        "state": str(folder / "state"),
+        "listen": listen,
+        "sources": {name: {"period": PERIOD, "timeout": PERIOD} for name in ("host", "prom")},
+        "targets": targets,
+    }
+    path = folder / "site.yaml"
+    path.write_text(yaml.safe_dump(site, sort_keys=False), encoding="utf-8")
+    return path
+
+
+def _record(folder: Path, path: Path) -> None:
+    store = EmbeddedStore.open(StatePaths(folder / "state").store, read_only=True)
+    try:
+        span = store.span()
+        if span is not None:
+            write_history(store, path, span[0] - 1.0, span[1])
+    finally:
+        store.close()
+    _terminal.say(
+        f"recorded {path}; judge it again with `fabrichealth replay {path} "
+        f"--topology TOPOLOGY --events EVENTS` (--state keeps both files)"
+    )
+
+
+def _summary(incidents: dict[str, dict[str, Any]]) -> None:
+    paged = [
+        one for one in incidents.values() if one["severity"] == "page" and not one["suppressed_by"]
+    ]
+    excused = sum(bool(one["suppressed_by"]) for one in incidents.values())
+    _terminal.say(
+        f"\n{len(incidents)} incidents: {len(paged)} would page, {excused} were suppressed"
+    )
+    if paged:
+        gravest = max(paged, key=lambda one: len(one["victims"]))
+        _terminal.say("\nthe one with most victims, as `fabrichealth explain` tells it:\n")
+        _terminal.say(narrative.story(gravest))
