@@ -9,15 +9,19 @@ smaller number.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from errno import EACCES, EINVAL, ENODEV, ENOSYS, EOPNOTSUPP, EPERM
-from typing import TypeVar
+from typing import Protocol, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
 
 from collectors.maps import driver_statistics, link_layer
 from collectors.maps.columns import Columns
 from collectors.maps.host_ports import HostPort
 from collectors.maps.statistics_layout import StatisticsLayout
 from collectors.protocols import netlink
-from collectors.protocols.ethtool_netlink import Fec, LinkModes
-from collectors.transports.ethtool import Kernel
+from collectors.protocols.dcb_netlink import Pfc
+from collectors.protocols.ethtool_ioctl import Driver
+from collectors.protocols.ethtool_netlink import Fec, LinkModes, LinkState, Pause
 from fabrichealth.errors import MalformedReply
 from fabrichealth.model import Reason, SeriesTable
 
@@ -29,11 +33,51 @@ LASTING = {EOPNOTSUPP, EPERM, EACCES, EINVAL, ENODEV, ENOSYS}
 METRICS = (*driver_statistics.METRICS, *link_layer.METRICS)
 
 
+class Interfaces(Protocol):
+    """All this needs of the kernel; refusals are `OSError` with their errno."""
+
+    def driver(self, interface: str) -> Driver:
+        """Return who drives it."""
+        ...
+
+    def statistics_count(self, interface: str) -> int:
+        """Return how many statistics its driver has now."""
+        ...
+
+    def statistics_names(self, interface: str, count: int) -> tuple[str, ...]:
+        """Return their names."""
+        ...
+
+    def statistics(self, interface: str, count: int) -> NDArray[np.uint64]:
+        """Return their values, [n] in the order of the names."""
+        ...
+
+    def link_modes(self, interface: str) -> LinkModes:
+        """Return speed and lanes."""
+        ...
+
+    def link_state(self, interface: str) -> LinkState:
+        """Return whether there is a link."""
+        ...
+
+    def pause(self, interface: str) -> Pause:
+        """Return pause frames of the whole link."""
+        ...
+
+    def fec(self, interface: str) -> Fec:
+        """Return what FEC did."""
+        ...
+
+    def pfc(self, interface: str) -> Pfc | None:
+        """Return PFC frames by priority."""
+        ...
+
+
 @dataclass(slots=True)
 class HostLinks:
     """Asks the kernel about interfaces; remembers what each has not."""
 
-    kernel: Kernel
+    kernel: Interfaces
     table: SeriesTable
     retry: float
     """Seconds for which a question that a driver cannot answer is not asked again."""

@@ -7,13 +7,13 @@ CAP_NET_ADMIN the kernel says EPERM, which is said once; everything else goes on
 
 from dataclasses import dataclass, field
 from errno import EACCES, EINVAL, EOPNOTSUPP, EPERM
+from typing import Protocol
 
 from collectors.maps import modules
 from collectors.maps.columns import Columns
 from collectors.maps.host_ports import HostPort
 from collectors.protocols import module, module_cmis, module_sff8472, module_sff8636, netlink
 from collectors.protocols.module import Memory, Module
-from collectors.transports.ethtool import Kernel
 from fabrichealth.errors import MalformedReply
 from fabrichealth.model import Reason
 
@@ -23,11 +23,25 @@ DIAGNOSTICS = 0x51
 FOR_LONG = {EPERM, EACCES, EOPNOTSUPP, EINVAL}
 
 
+class Pages(Protocol):
+    """All this needs of the kernel; refusals are `OSError` with their errno."""
+
+    def module_page(
+        self, interface: str, page: int, *, upper: bool, bank: int = 0, address: int = 0x50
+    ) -> bytes:
+        """Return half a page, 128 bytes."""
+        ...
+
+    def module_image(self, interface: str) -> bytes:
+        """Return the memory as one image, from kernels that know no pages."""
+        ...
+
+
 @dataclass(slots=True)
 class HostModules:
     """Reads modules, each at its period."""
 
-    kernel: Kernel
+    kernel: Pages
     period: float
     retry: float
     """Seconds for which a module that cannot be read is left alone."""
@@ -54,7 +68,12 @@ class HostModules:
             columns.take_all(port.device, port.port, modules.readings(found))
 
     def _decoded(self, name: str) -> Module:
-        lower = self.kernel.module_page(name, 0, upper=False)
+        try:
+            lower = self.kernel.module_page(name, 0, upper=False)
+        except OSError as wrong:
+            if wrong.errno != EOPNOTSUPP:
+                raise
+            return _from_image(self.kernel.module_image(name))
         standard = module.identified(lower[0])
         memory = Memory(lower, {"00": self.kernel.module_page(name, 0, upper=True)})
         if standard == module.SFP:
@@ -79,3 +98,12 @@ class HostModules:
             key = f"{bank}:{page:02x}" if bank else f"{page:02x}"
             halves[key] = self.kernel.module_page(name, page, upper=True, bank=bank)
         return Memory(memory.lower, halves)
+
+
+def _from_image(whole: bytes) -> Module:
+    memory = module.image(whole)
+    standard = module.identified(whole[0])
+    if standard == module.SFP:
+        return module_sff8472.decode(whole[:256], whole[256:512])
+    decode = module_sff8636.decode if standard == module.QSFP else module_cmis.decode
+    return decode(memory)

@@ -112,6 +112,8 @@ def _rdma_ports(tree: Tree, rdma: str, path: str, naming: Naming) -> Iterator[Ho
         guid = sysfs_infiniband.guid(tree.read(f"{path}/node_guid"))
     except (OSError, MalformedReply):
         guid = ""
+    if _is_virtual_function(tree, path):
+        return
     pci, driver = _bus(tree, path)
     device = naming.owner((guid, pci))
     for number in tree.names(f"{path}/ports"):
@@ -136,15 +138,12 @@ def _interface(tree: Tree, interface: str, path: str, naming: Naming) -> Iterato
     kind = word(tree, f"{path}/type")
     if interface == "lo" or (kind and kind != ETHERNET):
         return
-    if sysfs_net.is_representor(word(tree, f"{path}/phys_port_name")):
+    stands_in = sysfs_net.is_representor(word(tree, f"{path}/phys_port_name"))
+    if stands_in or _is_virtual_function(tree, path):
         return
     pci, driver = _bus(tree, path)
     mac = word(tree, f"{path}/address").lower()
     permanent = word(tree, f"{path}/addr_assign_type") in {"", PERMANENT_ADDRESS}
-    # A virtual function shares its card's physical port, which the physical function reports.
-    function = tree.link(f"{path}/device/physfn")
-    if function:
-        return
     uid = f"{pci}/{_port_number(tree, path)}" if pci else mac if permanent else ""
     device = naming.owner((pci, mac))
     yield HostPort(
@@ -158,6 +157,11 @@ def _interface(tree: Tree, interface: str, path: str, naming: Naming) -> Iterato
         driver=driver,
         virtual="/virtual/" in tree.link(path),
     )
+
+
+def _is_virtual_function(tree: Tree, path: str) -> bool:
+    """Return whether a device shares the port of a physical function, which reports it."""
+    return bool(tree.link(f"{path}/device/physfn"))
 
 
 def _port_number(tree: Tree, path: str) -> int:

@@ -34,6 +34,8 @@ class HostTree:
     fec: Mapping[str, str] = field(default_factory=dict)
     """FEC by interface, where somebody else knows it."""
     _places: Places = field(default_factory=Places)
+    _shape: tuple[tuple[str, ...], ...] = ()
+    """Names of the devices when the tree was laid out."""
     _next: float = float("-inf")
     _boot: float | None = None
     _devices: list[tuple[str, ...]] = field(default_factory=list)
@@ -43,13 +45,11 @@ class HostTree:
 
     def find(self, at: float, columns: Columns) -> bool:
         """Look which ports there are; False where the tree has none and never had."""
-        places = sysfs.places(self.counters.tree)
-        new = (tuple(places.infiniband), tuple(places.net)) != (
-            tuple(self._places.infiniband),
-            tuple(self._places.net),
-        )
-        if new or self.counters.changed or not at < self._next:
-            self._places, self._next = places, at + self.rediscover
+        tree = self.counters.tree
+        shape = tuple(tree.names(folder) for folder in self._places.folders)
+        if shape != self._shape or self.counters.changed or not at < self._next:
+            self._places, self._next = sysfs.places(tree), at + self.rediscover
+            self._shape = tuple(tree.names(folder) for folder in self._places.folders)
             self._lay_out(at, columns)
         return bool(self.ports or self._gone or self._boot is not None)
 

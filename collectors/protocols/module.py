@@ -126,6 +126,18 @@ class Memory:
         return "".join(chr(c) if 32 <= c < 127 else " " for c in raw).strip()
 
 
+def image(whole: bytes) -> Memory:
+    """Return a linear image as pages: byte b (128..255) of page p lies at 128 p + b.
+
+    Raises:
+        MalformedReply: it holds no whole page.
+    """
+    if len(whole) < 2 * HALF:
+        raise MalformedReply(f"a module image of {len(whole)} bytes, not 256 or more")
+    halves = [whole[start : start + HALF] for start in range(HALF, len(whole) - HALF + 1, HALF)]
+    return Memory(whole[:HALF], {f"{page:02x}": half for page, half in enumerate(halves)})
+
+
 @dataclass(frozen=True, slots=True)
 class Field:
     """One monitor in memory: two bytes a lane, successive lanes behind each other."""

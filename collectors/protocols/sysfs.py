@@ -38,6 +38,8 @@ class Places:
     """Folder of procfs, with its slash; empty where the tree has none."""
     dmi: str = ""
     """Folder of the machine's identity (`class/dmi/id`), with its slash; empty likewise."""
+    folders: tuple[str, ...] = ("",)
+    """Folders whose names change when devices come or go."""
 
     def __bool__(self) -> bool:
         return bool(self.infiniband or self.net)
@@ -52,6 +54,7 @@ def places(tree: Listing) -> Places:
             {name: f"{net}/{name}" for name in _interfaces(tree, net)},
             "proc/" if "stat" in tree.names("proc") else "",
             f"{prefix}dmi/id/" if tree.names(f"{prefix}dmi/id") else "",
+            (infiniband, net),
         )
         if found:
             return found

@@ -143,6 +143,18 @@ class Kernel:
         )
         return ethtool_netlink.module_eeprom(self._ask(ethtool_netlink.GET_MODULE_EEPROM, request))
 
+    def module_image(self, interface: str) -> bytes:
+        """Return a module's memory as one image, from kernels that know no pages.
+
+        Raises:
+            OSError: the kernel's errno.
+            MalformedReply: the answer makes no sense.
+        """
+        reply = self._command(interface, ethtool_ioctl.module_info_request())
+        _, size = ethtool_ioctl.module_info(reply)
+        request = ethtool_ioctl.module_eeprom_request(0, size)
+        return ethtool_ioctl.module_eeprom(self._command(interface, request))
+
     def _command(self, interface: str, request: bytearray) -> bytes:
         """Run one ioctl; the kernel answers into the buffer, which must live until then."""
         name = interface.encode()

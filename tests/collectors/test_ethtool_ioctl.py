@@ -33,7 +33,7 @@ def test_a_driver_says_who_it_is_and_where() -> None:
     for start, text in ((4, b"mlx5_core"), (36, b"6.8"), (68, b"28.40"), (100, b"0000:3b:00.0")):
         reply[start : start + len(text)] = text
     struct.pack_into("=I", reply, 180, 512)
-    assert ethtool_ioctl.driver(reply) == ethtool_ioctl.Driver(
+    assert ethtool_ioctl.driver(bytes(reply)) == ethtool_ioctl.Driver(
         "mlx5_core", "6.8", "28.40", "0000:3b:00.0", 512
     )
 
