@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from collectors.maps.last_codes import LastCodes
-from collectors.maps.page_layout import Layout, Rows
+from collectors.maps.page_layout import Layout, Rows, number_of
 from collectors.maps.page_places import Place, Placer
 from collectors.maps.page_rules import PageMap
 from collectors.protocols.exposition import Page
@@ -41,21 +41,32 @@ class Pages:
     def poll(self, page: Page, at: float, stale_after: float) -> Poll:
         """Return what a page says, read at `at` (unix seconds)."""
         if page.series is not self._series:
-            self._lay_out(page.series)
+            self._lay_out(page)
         return _Reading(self._layout, self._codes, page, at, stale_after).poll(
             self._table, self._clock, self._target.subject
         )
 
-    def _lay_out(self, page: Sequence[Series]) -> None:
-        before = self._places
-        self._places = {
-            series: before[series] if series in before else self._placer.places(series)
-            for series in page
-        }
-        unknown = {series.name for series, places in self._places.items() if not places}
-        log.debug("%s: names without a mapping: %s", self._target.name, sorted(unknown)[:50])
-        self._series = page
-        self._layout = Layout(self._table, page, [self._places[series] for series in page])
+    def unknown(self, page: Page) -> list[Series]:
+        """Return the series of a page that were not met before."""
+        if page.series is self._series:
+            return []
+        return [series for series in page.series if series not in self._places]
+
+    def learn(self, unknown: Sequence[Series]) -> None:
+        """Find the places of series; a caller with many may do so in portions."""
+        for series in unknown:
+            places = self._places[series] = self._placer.places(series)
+            for place in places:
+                number_of(self._table, place)
+
+    def _lay_out(self, page: Page) -> None:
+        self.learn(self.unknown(page))
+        self._places = {series: self._places[series] for series in page.series}
+        unmapped = {series.name for series, places in self._places.items() if not places}
+        log.debug("%s: names without a map: %s", self._target.name, sorted(unmapped)[:50])
+        self._series = page.series
+        found = [self._places[series] for series in page.series]
+        self._layout = Layout(self._table, page.series, found)
 
     def memory(self) -> dict[str, Any]:
         """Return what must survive a restart."""

@@ -30,6 +30,9 @@ ACCEPT = "text/plain;version=0.0.4;q=0.9,application/openmetrics-text;version=1.
 IN_A_THREAD = 2**18
 """Bytes of a page from which on its parsing would hold up other targets at first contact."""
 
+AT_ONCE = 2000
+"""Series that are named at a time, for the same reason."""
+
 
 class PromSettings(SourceSettings):
     """Prom section of the configuration."""
@@ -72,7 +75,12 @@ class Prom(Source):
                 "Prometheus page; check the address"
             )
         dialect = Dialect.OPENMETRICS if "openmetrics" in kind else Dialect.TEXT
-        return self._poll(await self._parsed(reply.body, dialect), at)
+        page = await self._parsed(reply.body, dialect)
+        unknown = self._pages.unknown(page)
+        for start in range(0, len(unknown), AT_ONCE):
+            self._pages.learn(unknown[start : start + AT_ONCE])
+            await asyncio.sleep(0)
+        return self._poll(page, at)
 
     async def _parsed(self, body: bytes, dialect: Dialect) -> Page:
         """Parse a page; one that may take long does so in a thread."""
