@@ -140,9 +140,11 @@ class HostLinks:
         if layout is None:
             return
         size = layout.size
-        values = self._asked(
-            port, "statistics", lambda name: self.kernel.statistics(name, size), at, columns
-        )
+        values = None
+        if count is not None:
+            values = self._asked(
+                port, "statistics", lambda name: self.kernel.statistics(name, size), at, columns
+            )
         if values is not None and len(values) == size:
             columns.put_all(layout.series, layout.values(values))
         else:  # it failed, or rings were added meanwhile: a gap, and the next poll knows more

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from collectors.maps import host_ports
+from collectors.maps import host_interrupts, host_ports
 from collectors.maps.columns import Columns
 from collectors.maps.host_counters import HostCounters
+from collectors.maps.host_interrupts import HostInterrupts
 from collectors.maps.host_ports import HostPort, Naming
 from collectors.protocols import sysfs
 from collectors.protocols.sysfs import Places
@@ -17,7 +18,7 @@ from fabrichealth.errors import MalformedReply
 from fabrichealth.events import Event
 from fabrichealth.model import Port, Reason
 
-METRICS = (BOOT_TIME, DEVICE_INFO, PORT_INFO)
+METRICS = (BOOT_TIME, DEVICE_INFO, PORT_INFO, *host_interrupts.METRICS)
 
 
 @dataclass(slots=True)
@@ -26,6 +27,7 @@ class HostTree:
 
     counters: HostCounters
     naming: Naming
+    interrupts: HostInterrupts
     virtual: str = "if_alone"
     """Whether interfaces without hardware are ports: never, if_alone or always."""
     rediscover: float = 60.0
@@ -56,6 +58,8 @@ class HostTree:
     def read(self, at: float, columns: Columns) -> None:
         """Read every port found, and what is known of the host."""
         self.counters.read(at, columns)
+        if self._places.proc:
+            self.interrupts.read(self.counters.tree, self.ports, at, columns)
         for port in self.ports:
             labels = host_ports.info(port, self.fec.get(port.interface, ""))
             columns.take(PORT_INFO, labels, 1.0)
@@ -69,6 +73,7 @@ class HostTree:
         """Read another tree of the same host: the next capture."""
         self.counters.tree = tree
         self._next, self._boot = float("-inf"), None
+        self.interrupts.again()
         self.find(at, columns)
         self.read(at, columns)
 

@@ -27,6 +27,7 @@ from collectors.maps import (
 from collectors.maps.columns import Columns
 from collectors.maps.host_captures import HostCaptures
 from collectors.maps.host_counters import HostCounters
+from collectors.maps.host_interrupts import HostInterrupts
 from collectors.maps.host_links import HostLinks
 from collectors.maps.host_modules import HostModules
 from collectors.maps.host_ports import Naming
@@ -56,6 +57,10 @@ class HostSettings(SourceSettings):
 
     modules: Duration = seconds(60)
     """How often the memory of optical modules is read; 0 never. Needs CAP_NET_ADMIN."""
+
+    interrupts: Duration = seconds(60)
+    """How often it is looked where the cards' interrupts are served; 0 never. On a large host
+    the file is megabytes."""
 
     wait_clock_hertz: float | None = Field(default=None, gt=0)
     """Ticks per second of the adapter's port_xmit_wait; default 4 octets at the active rate."""
@@ -155,7 +160,10 @@ class Host(Source):
         settings = self.settings
         counters = HostCounters(tree, self.table, retry, settings.wait_clock_hertz)
         naming = Naming(self.target)
-        return HostTree(counters, naming, settings.virtual_interfaces, settings.rediscover)
+        interrupts = HostInterrupts(settings.interrupts)
+        return HostTree(
+            counters, naming, interrupts, settings.virtual_interfaces, settings.rediscover
+        )
 
     def _captured_tree(self, number: int, tree: Tree) -> HostTree:
         """Return what remembers the trees of this place in a poll; nothing in them rests."""
