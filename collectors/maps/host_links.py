@@ -30,6 +30,9 @@ Answer = TypeVar("Answer")
 LASTING = {EOPNOTSUPP, EPERM, EACCES, EINVAL, ENODEV, ENOSYS}
 """Errors that asking again soon does not mend."""
 
+NAMES_LAST = 60.0
+"""Seconds after which names are read again, since as many others may have taken their places."""
+
 METRICS = (*driver_statistics.METRICS, *link_layer.METRICS)
 
 
@@ -84,6 +87,8 @@ class HostLinks:
     fec: dict[str, str] = field(default_factory=dict)
     """FEC by interface, as the topology names it, where known."""
     _modes: dict[str, LinkModes] = field(default_factory=dict)
+    _named: dict[HostPort, float] = field(default_factory=dict)
+    """When the names of an interface's statistics are asked for again."""
     _layouts: dict[HostPort, StatisticsLayout] = field(default_factory=dict)
     _rest: dict[tuple[str, str], float] = field(default_factory=dict)
 
@@ -125,7 +130,9 @@ class HostLinks:
             self._let_rest(port.interface, "statistics", at)
             return
         layout = self._layouts.get(port)
-        if count is not None and (layout is None or layout.size != count):
+        stale = layout is None or layout.size != count or self._named.get(port, 0.0) <= at
+        if count is not None and stale:
+            self._named[port] = at + NAMES_LAST
             names = self._asked(
                 port,
                 "statistics",

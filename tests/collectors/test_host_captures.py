@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -194,3 +195,37 @@ def test_any_file_beside_a_good_one_loses_nothing(tmp_path: Path, content: bytes
     (root / "other").write_bytes(content)
     found = values(read(root), TEMPERATURE)
     assert list(found.values()) == [41.5]
+
+
+FILES = st.dictionaries(
+    st.sampled_from(
+        [
+            "class/infiniband/mlx5_0/node_guid",
+            *(f"class/infiniband/mlx5_0/ports/1/{name}"
+              for name in ("state", "phys_state", "rate", "link_layer", "counters/port_rcv_data",
+                           "counters/port_xmit_wait", "counters/symbol_error",
+                           "hw_counters/out_of_sequence", "hw_counters/rx_dct_connect")),
+            *(f"class/net/eth0/{name}"
+              for name in ("operstate", "flags", "carrier", "speed", "type", "address",
+                           "statistics/rx_bytes", "device/uevent", "carrier_down_count")),
+            "proc/stat",
+        ]
+    ),
+    st.text(max_size=20)
+    | st.integers(-5, 2**65).map(str)
+    | st.sampled_from(["4: ACTIVE", "5: LinkUp", "400 Gb/sec (4X NDR)", "up", "0x1003"]),
+    min_size=1,
+)  # fmt: skip
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@given(FILES, st.sets(st.sampled_from(["EINVAL", "EPERM", "EIO", "ENODEV", "nonsense"])))
+def test_any_tree_is_read_or_is_none_at_all(
+    tmp_path: Path, files: dict[str, str], errors: set[str]
+) -> None:
+    broken = dict(zip(files, errors, strict=False))
+    (tmp_path / "tree.json").write_text(json.dumps({"files": files, "read_errors": broken}))
+    poll, _ = read(tmp_path / "tree.json")
+    for batch in poll.batches:
+        assert np.isfinite(batch.values).all()
+        assert len(np.unique(batch.series)) == len(batch)

@@ -139,6 +139,14 @@ def test_rings_added_while_reading_leave_a_gap_and_then_new_names() -> None:
     assert asked.values(RX_BYTES) == {HERE: 30.0}
 
 
+def test_as_many_other_names_are_noticed_within_a_minute() -> None:
+    asked = Asked()
+    asked.read(0.0)
+    asked.card.values = {"ring0": 1, "rx_bytes_phy": 30}
+    asked.read(61.0)
+    assert asked.values(RX_BYTES) == {HERE: 30.0}
+
+
 def test_what_a_driver_cannot_tell_is_said_once_and_asked_again_after_a_rest() -> None:
     asked = Asked()
     asked.read(0.0)
