@@ -56,7 +56,8 @@ def save(ledger: Ledger, path: Path) -> None:
             "incidents": [
                 {**one.to_json(), "last_seen": one.last_seen} for one in ledger.incidents
             ],
-        }
+        },
+        option=orjson.OPT_SERIALIZE_NUMPY,
     )
     draft = path.with_suffix(".draft")
     with draft.open("wb") as handle:

@@ -88,6 +88,8 @@ class Fabric:
         self.random = random.Random(seed)  # noqa: S311 - repeatable noise
         self.now = now
         self.began = now
+        self.last_step = 0.0
+        """Length of the last step, in seconds."""
         self.ports: dict[str, PortState] = {}
         self._ports_by_device: dict[str, list[str]] = {}
         for cable in (*plan.rails_cables, *plan.nvlink_cables):
@@ -134,6 +136,7 @@ class Fabric:
         step, self.now = now - self.now, now
         if step <= 0:
             return
+        self.last_step = step
         for host in self.hosts.values():
             if host.name in self.dark and 0 < host.dark_until <= now:
                 self.dark.difference_update(self.plan.held_by(host.name))

@@ -82,7 +82,7 @@ class Flapping(Fault):
         """Fall again when it is time."""
         elapsed = fabric.now - fabric.began - self.at
         step = elapsed % self.every
-        if step < STEP:
+        if step < fabric.last_step:
             fabric.retrain(self.cable)
 
 

@@ -89,12 +89,13 @@ def advance(
 
 def _home(ledger: Ledger, claim: Claim, topology: Topology) -> Incident | None:
     """Return the open incident that a claim belongs to."""
-    for incident in ledger.incidents:
-        if incident.culprit == claim.culprit:
-            return incident
-    for incident in ledger.incidents:
-        if _swallows(incident, claim, topology):
-            return incident
+    same = next((one for one in ledger.incidents if one.culprit == claim.culprit), None)
+    graver = next((one for one in ledger.incidents if _swallows(one, claim, topology)), None)
+    # what began after the culprit's own incident was quiet may have another cause now
+    if graver is not None and (same is None or claim.since > same.last_seen + SLACK):
+        return graver
+    if same is not None:
+        return same
     for incident in sorted(ledger.incidents, key=lambda one: one.opened_at):
         if _swallowed(incident, claim, topology):
             return incident

@@ -7,6 +7,7 @@ scenario in compressed time. Incidents are printed as they open and close.
 import argparse
 import asyncio
 import contextlib
+import logging
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -31,6 +32,8 @@ from fabrichealth.store.embedded import EmbeddedStore
 
 SCENARIOS = "emulator.scenarios"
 PERIOD = "10s"
+TIMEOUT = "60s"
+"""In compressed time; three seconds of the wall."""
 SEED = 20_260_101
 
 
@@ -55,12 +58,15 @@ class Demo(Command):
             raise UsageError(f"no scenario {asked.scenario!r}; there are {', '.join(_names())}")
         if not 0 < asked.minutes < 1e5 or not 0 < asked.speed <= 100:
             raise UsageError("--minutes must be above 0, --speed above 0 and at most 100")
+        # the incidents tell what the log would, in fewer words
+        logging.getLogger("collectors").setLevel(logging.ERROR)
         with contextlib.ExitStack() as stack:
             folder = asked.state or Path(
                 stack.enter_context(tempfile.TemporaryDirectory(prefix="fabrichealth-demo-"))
             )
             folder.mkdir(parents=True, exist_ok=True)
             incidents = asyncio.run(_demo(asked, folder.resolve()))
+            _tell_own_host(folder)
             if asked.record:
                 _record(folder, asked.record)
         _summary(incidents)
@@ -135,12 +141,29 @@ def _write_site(folder: Path, supernode: Supernode, listen: str) -> Path:
         "events": str(supernode.events),
         "state": str(folder / "state"),
         "listen": listen,
-        "sources": {name: {"period": PERIOD, "timeout": PERIOD} for name in ("host", "prom")},
+        "sources": {name: {"period": PERIOD, "timeout": TIMEOUT} for name in ("host", "prom")},
         "targets": targets,
     }
     path = folder / "site.yaml"
     path.write_text(yaml.safe_dump(site, sort_keys=False), encoding="utf-8")
     return path
+
+
+def _tell_own_host(folder: Path) -> None:
+    """Say what was read of the machine that the demo runs on."""
+    store = EmbeddedStore.open(StatePaths(folder / "state").store, read_only=True)
+    try:
+        own = host_name()
+        readings = {
+            metric: sum(
+                own == store.table.labels(series)[0] for series in store.table.of(metric).tolist()
+            )
+            for metric in store.table.metrics()
+            if metric.labels[:1] == ("device",)
+        }
+    finally:
+        store.close()
+    _terminal.say(f"\nthis host ({own}) was read beside it: {sum(readings.values())} series")
 
 
 def _record(folder: Path, path: Path) -> None:
