@@ -16,24 +16,18 @@ from typing import Any, Literal
 
 from pydantic import Field
 
-from collectors.maps import (
-    host_captures,
-    host_counters,
-    host_links,
-    host_modules,
-    host_tree,
-    kept_wraps,
-)
+from collectors.host import captures, counters, links, modules, tree
+from collectors.host.captures import HostCaptures
+from collectors.host.counters import HostCounters
+from collectors.host.interrupts import HostInterrupts
+from collectors.host.links import HostLinks
+from collectors.host.modules import HostModules
+from collectors.host.ports import Naming
+from collectors.host.replies import Failure, Reply
+from collectors.host.replies import read as read_captures
+from collectors.host.tree import HostTree
+from collectors.maps import kept_wraps
 from collectors.maps.columns import Columns
-from collectors.maps.host_captures import HostCaptures
-from collectors.maps.host_counters import HostCounters
-from collectors.maps.host_interrupts import HostInterrupts
-from collectors.maps.host_links import HostLinks
-from collectors.maps.host_modules import HostModules
-from collectors.maps.host_ports import Naming
-from collectors.maps.host_tree import HostTree
-from collectors.protocols import host_reply
-from collectors.protocols.host_reply import Failure, Reply
 from collectors.source import Source, SourceSettings, Target
 from collectors.transports.ethtool import Kernel
 from collectors.transports.tree import FolderTree, Tree
@@ -73,9 +67,7 @@ class Host(Source):
     settings: HostSettings
     metrics = tuple(
         dict.fromkeys(
-            metric
-            for part in (host_counters, host_links, host_modules, host_tree, host_captures)
-            for metric in part.METRICS
+            metric for part in (counters, links, modules, tree, captures) for metric in part.METRICS
         )
     )
 
@@ -121,7 +113,7 @@ class Host(Source):
         replies: list[Reply] = []
         failures: list[Failure] = []
         trees: list[Tree] = []
-        for found in host_reply.read(files):
+        for found in read_captures(files):
             if isinstance(found, Reply):
                 replies.append(found)
             elif isinstance(found, Failure):
@@ -134,8 +126,8 @@ class Host(Source):
                 f"{files[0]}: not of a host ({why}); give a sysfs tree or what ethtool printed"
             )
         self._captures.take(replies, failures, at, columns)
-        for number, tree in enumerate(trees):
-            self._captured_tree(number, tree).read_anew(tree, at, columns)
+        for number, found_tree in enumerate(trees):
+            self._captured_tree(number, found_tree).read_anew(found_tree, at, columns)
         return columns.poll(self.clock, at)
 
     def memory(self) -> dict[str, Any]:
@@ -156,19 +148,20 @@ class Host(Source):
         if self._kernel is not None:
             self._kernel.close()
 
-    def _host_tree(self, tree: Tree, retry: float) -> HostTree:
+    def _host_tree(self, files: Tree, retry: float) -> HostTree:
         settings = self.settings
-        counters = HostCounters(tree, self.table, retry, settings.wait_clock_hertz)
-        naming = Naming(self.target)
-        interrupts = HostInterrupts(settings.interrupts)
         return HostTree(
-            counters, naming, interrupts, settings.virtual_interfaces, settings.rediscover
+            HostCounters(files, self.table, retry, settings.wait_clock_hertz),
+            Naming(self.target),
+            HostInterrupts(settings.interrupts),
+            settings.virtual_interfaces,
+            settings.rediscover,
         )
 
-    def _captured_tree(self, number: int, tree: Tree) -> HostTree:
+    def _captured_tree(self, number: int, found: Tree) -> HostTree:
         """Return what remembers the trees of this place in a poll; nothing in them rests."""
         while len(self._captured_trees) <= number:
-            self._captured_trees.append(self._host_tree(tree, retry=0.0))
+            self._captured_trees.append(self._host_tree(found, retry=0.0))
         return self._captured_trees[number]
 
     def _read(self, at: float) -> Poll:

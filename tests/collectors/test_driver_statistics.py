@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collectors.host.statistics import StatisticsLayout
 from collectors.maps.driver_statistics import DRIVERS, chosen
-from collectors.maps.statistics_layout import StatisticsLayout
 from fabrichealth.catalogue.congestion import PFC_RX_DROPPED_PACKETS, PFC_RX_FRAMES, PFC_RX_PAUSE
 from fabrichealth.catalogue.ports import (
     FEC_CORRECTED_SYMBOLS,

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from collectors.host.interrupts import HostInterrupts
+from collectors.host.ports import HostPort
 from collectors.maps.columns import Columns
-from collectors.maps.host_interrupts import HostInterrupts
-from collectors.maps.host_ports import HostPort
 from collectors.protocols import proc_interrupts
 from collectors.transports.tree import MapTree
 from fabrichealth.catalogue.devices import IRQ_REMOTE

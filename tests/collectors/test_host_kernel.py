@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from collectors.host.links import HostLinks
+from collectors.host.modules import HostModules
+from collectors.host.ports import HostPort
 from collectors.maps.columns import Columns
-from collectors.maps.host_links import HostLinks
-from collectors.maps.host_modules import HostModules
-from collectors.maps.host_ports import HostPort
 from collectors.protocols.dcb_netlink import Pfc
 from collectors.protocols.ethtool_ioctl import Driver
 from collectors.protocols.ethtool_netlink import Fec, LinkModes, LinkState, Pause

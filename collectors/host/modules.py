@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 from errno import EACCES, EINVAL, EOPNOTSUPP, EPERM
 from typing import Protocol
 
+from collectors.host.ports import HostPort
 from collectors.maps import modules
 from collectors.maps.columns import Columns
-from collectors.maps.host_ports import HostPort
 from collectors.protocols import module, module_cmis, module_sff8472, module_sff8636, netlink
 from collectors.protocols.module import Memory, Module
 from fabrichealth.errors import MalformedReply

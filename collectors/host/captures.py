@@ -11,15 +11,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from collectors.maps import host_ports, interface, link_layer, modules, roce
+from collectors.host import ports
+from collectors.host.counters import FASTEST
+from collectors.host.ports import HostPort, Naming
+from collectors.host.replies import Failure, Reply, Said
+from collectors.host.statistics import StatisticsLayout
+from collectors.maps import interface, link_layer, modules, roce
 from collectors.maps.columns import Columns, Reading
-from collectors.maps.host_counters import FASTEST
-from collectors.maps.host_ports import HostPort, Naming
-from collectors.maps.statistics_layout import StatisticsLayout
 from collectors.protocols.ethtool_json import Groups
 from collectors.protocols.ethtool_netlink import Fec, LinkModes, Pause
 from collectors.protocols.ethtool_text import DriverInfo, Settings, Statistics
-from collectors.protocols.host_reply import Failure, Reply, Said
 from collectors.protocols.module import Module
 from collectors.protocols.rdma_statistic import PortStatistics
 from collectors.protocols.sysfs import PCI
@@ -137,13 +138,13 @@ class HostCaptures:
             port = self._port(name, drivers.get(name))
             speed = modes.get(name, LinkModes())
             fec = link_layer.fec_name(fecs.get(name), speed.speed, speed.lanes)
-            columns.take(PORT_INFO, host_ports.info(port, fec), 1.0)
+            columns.take(PORT_INFO, ports.info(port, fec), 1.0)
         cards: dict[str, list[DriverInfo]] = {}
         for name, driver in drivers.items():
             cards.setdefault(self._port(name, driver).device, []).append(driver)
         for device, its in cards.items():
-            firmware = host_ports.joined(card.firmware for card in its)
-            names = host_ports.joined(card.driver for card in its)
+            firmware = ports.joined(card.firmware for card in its)
+            names = ports.joined(card.driver for card in its)
             columns.take(DEVICE_INFO, (device, "", firmware, names, ""), 1.0)
 
 

@@ -4,11 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from collectors.maps import host_interrupts, host_ports
+from collectors.host import interrupts, ports
+from collectors.host.counters import HostCounters
+from collectors.host.interrupts import HostInterrupts
+from collectors.host.ports import HostPort, Naming
 from collectors.maps.columns import Columns
-from collectors.maps.host_counters import HostCounters
-from collectors.maps.host_interrupts import HostInterrupts
-from collectors.maps.host_ports import HostPort, Naming
 from collectors.protocols import sysfs
 from collectors.protocols.sysfs import Places
 from collectors.transports.tree import Tree
@@ -18,7 +18,7 @@ from fabrichealth.errors import MalformedReply
 from fabrichealth.events import Event
 from fabrichealth.model import Port, Reason
 
-METRICS = (BOOT_TIME, DEVICE_INFO, PORT_INFO, *host_interrupts.METRICS)
+METRICS = (BOOT_TIME, DEVICE_INFO, PORT_INFO, *interrupts.METRICS)
 
 
 @dataclass(slots=True)
@@ -61,7 +61,7 @@ class HostTree:
         if self._places.proc:
             self.interrupts.read(self.counters.tree, self.ports, at, columns)
         for port in self.ports:
-            labels = host_ports.info(port, self.fec.get(port.interface, ""))
+            labels = ports.info(port, self.fec.get(port.interface, ""))
             columns.take(PORT_INFO, labels, 1.0)
         for labels in self._devices:
             columns.take(DEVICE_INFO, labels, 1.0)
@@ -90,7 +90,7 @@ class HostTree:
 
     def _lay_out(self, at: float, columns: Columns) -> None:
         tree = self.counters.tree
-        found = host_ports.find(tree, self._places, self.naming)
+        found = ports.find(tree, self._places, self.naming)
         hardware = [port for port in found if not port.virtual]
         if self.virtual == "always" or (self.virtual == "if_alone" and not hardware):
             self.ports = found
@@ -139,13 +139,13 @@ class HostTree:
             facts.append(
                 (
                     device,
-                    product or host_ports.joined(port.model for port in own),
-                    host_ports.joined(port.firmware for port in own),
-                    host_ports.joined(port.driver for port in own),
+                    product or ports.joined(port.model for port in own),
+                    ports.joined(port.firmware for port in own),
+                    ports.joined(port.driver for port in own),
                     f"Linux {release}" if release else "",
                 )
             )
         return [labels for labels in facts if any(labels[1:])]
 
     def _word(self, path: str) -> str:
-        return host_ports.word(self.counters.tree, path)
+        return ports.word(self.counters.tree, path)

@@ -14,10 +14,10 @@ from typing import Protocol, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from collectors.host.ports import HostPort
+from collectors.host.statistics import StatisticsLayout
 from collectors.maps import driver_statistics, link_layer
 from collectors.maps.columns import Columns
-from collectors.maps.host_ports import HostPort
-from collectors.maps.statistics_layout import StatisticsLayout
 from collectors.protocols import netlink
 from collectors.protocols.dcb_netlink import Pfc
 from collectors.protocols.ethtool_ioctl import Driver

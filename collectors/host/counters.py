@@ -25,10 +25,11 @@ from errno import (
 )
 from typing import TypeVar
 
-from collectors.maps import host_rows, infiniband, interface, roce
+from collectors.host import rows
+from collectors.host.ports import HostPort
+from collectors.host.rows import Row, Wait
+from collectors.maps import infiniband, interface, roce
 from collectors.maps.columns import Columns
-from collectors.maps.host_ports import HostPort
-from collectors.maps.host_rows import Row, Wait
 from collectors.protocols import netlink, sysfs, sysfs_infiniband, sysfs_net
 from collectors.transports.tree import Tree
 from fabrichealth.catalogue.ports import ADMIN_UP, LANES, SPEED, UP
@@ -88,7 +89,7 @@ class HostCounters:
         self.changed = False
         for port in self._ports:
             taken: set[Metric] = set()
-            for row in host_rows.candidates(self.tree, port):
+            for row in rows.candidates(self.tree, port):
                 if row.metric in taken or self._number(row, at, columns) is None:
                     continue  # a better witness is there, or this one is silent
                 taken.add(row.metric)

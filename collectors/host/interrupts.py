@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from collectors.host.ports import HostPort
 from collectors.maps.columns import Columns
-from collectors.maps.host_ports import HostPort
 from collectors.protocols import proc_interrupts, sysfs
 from collectors.transports.tree import Tree
 from fabrichealth.catalogue.devices import IRQ_REMOTE

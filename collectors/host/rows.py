@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from collectors.host.ports import HostPort
 from collectors.maps import infiniband, interface, roce
-from collectors.maps.host_ports import HostPort
 from collectors.protocols import sysfs_infiniband, sysfs_net
 from collectors.protocols.sysfs_infiniband import COUNTERS, HW_COUNTERS
 from collectors.transports.tree import Tree
