@@ -33,8 +33,9 @@ STEPS: tuple[tuple[float, bool], ...] = (
 )
 """(factor, divides): a reading is integer / factor or integer * factor; the order is the code."""
 
-EXACT = 2.0**53
 LEVEL = 1
+PROBED = 128
+"""Rows looked at to see whether a step is worth trying on all."""
 
 _MATRIX = struct.Struct("<IIB")
 _WIDTH = struct.Struct("<B")
@@ -74,17 +75,18 @@ def residuals(values: Floats) -> tuple[Words, Modes]:
     modes = np.zeros(len(values), np.uint8)
     waiting = np.arange(len(values))
     for mode, step in enumerate(STEPS, 1):
-        if not len(waiting):
-            break
-        promising = waiting[_integers(values[waiting, -1:], step)[1]]
-        if not len(promising):
+        probe = waiting[:: max(len(waiting) // PROBED, 1)]
+        if not _integers(values[probe, -1:], step)[1].any():
             continue
+        promising = waiting[_integers(values[waiting, -1:], step)[1]]
         whole = values if len(promising) == len(values) else values[promising]
         integers, fits = _integers(whole, step)
         if not fits.all():
             promising, integers = promising[fits], integers[fits]
         modes[promising] = mode
-        left[promising] = _zigzag(integers.astype(np.int64))
+        if len(promising) == len(values):
+            return _zigzag(integers), modes
+        left[promising] = _zigzag(integers)
         waiting = waiting[modes[waiting] == BITS]
     if len(waiting):
         bits = np.ascontiguousarray(values[waiting]).view(np.uint64)
@@ -93,23 +95,37 @@ def residuals(values: Floats) -> tuple[Words, Modes]:
     return left, modes
 
 
-def _integers(values: Floats, step: tuple[float, bool]) -> tuple[Floats, NDArray[np.bool_]]:
-    """Return the integers that `values[r, k]` may be, and which rows come back bit for bit."""
+def _integers(
+    values: Floats, step: tuple[float, bool]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return the integers that `values[r, k]` may be, and which rows come back bit for bit.
+
+    What is too large for an integer does not come back, nor does -0.0.
+    """
     factor, divides = step
     with np.errstate(over="ignore", invalid="ignore"):
-        integers = np.rint(values * factor if divides else values / factor)
-        integers += 0.0  # -0.0 becomes 0.0, which no integer could tell from it
-        back = integers / factor if divides else integers * factor
-        same = back.view(np.int64) == np.ascontiguousarray(values).view(np.int64)
-        same &= np.abs(integers) < EXACT
+        near = values if factor == 1.0 else values * factor if divides else values / factor
+        integers = np.rint(near).astype(np.int64)
+        back = integers.astype(np.float64)
+        if factor != 1.0:
+            back = (
+                np.divide(back, factor, out=back)
+                if divides
+                else np.multiply(back, factor, out=back)
+            )
+    same = back.view(np.int64) == np.ascontiguousarray(values).view(np.int64)
     return integers, same.all(axis=1)
 
 
 def _zigzag(integers: NDArray[np.int64]) -> Words:
+    """Return differences along rows with the sign in the lowest bit; they may wrap around."""
     steps = np.empty_like(integers)
     steps[:, :1] = integers[:, :1]
     np.subtract(integers[:, 1:], integers[:, :-1], out=steps[:, 1:])
-    return ((steps << 1) ^ (steps >> 63)).view(np.uint64)
+    signs = steps >> 63
+    steps <<= 1
+    steps ^= signs
+    return steps.view(np.uint64)
 
 
 def restore(left: Words, mode: int) -> Floats:

@@ -18,6 +18,9 @@ Ints = NDArray[np.int64]
 MEAN_DIGITS = 2
 """A mean is kept to a hundredth of the step its instrument reads in: finer is noise."""
 
+MOST_SHAPES = 32
+"""Different (polls, series a poll) of clocks that are worth a transposition each."""
+
 HUGE = 1e30
 """No instrument reads this; means of such numbers are only kept from overflowing."""
 
@@ -103,13 +106,10 @@ class Grid:
         """Return runs as a grid; of equal (clock, at, series) the later sample wins."""
         if not len(runs.series):
             return cls.empty()
-        clocks, slot = np.unique(runs.clock, return_inverse=True)
-        column, times = _time_lines(slot, runs.at, len(clocks))
-        run = np.repeat(np.arange(len(runs.count)), runs.count)
-        series, owner, row = _rows(runs.series, slot[run], len(clocks))
-        values = np.full((len(series), times.shape[1]), np.nan)
-        values.reshape(-1)[row * times.shape[1] + column[run]] = runs.values
-        return cls(series, owner, clocks.astype(np.int32), times, values)
+        regular, rest = _regular(runs)
+        if rest is not None:
+            regular.append(_scattered(rest))
+        return _beside(regular)
 
     def rows(self, keep: NDArray[np.bool_] | slice) -> "Grid":
         """Return some rows, with only the clocks and columns that these have."""
@@ -190,6 +190,90 @@ class Grid:
         if not keep.all():
             series, clock, values = series[keep], clock[keep], values[keep]
         return Window(metric, table, series, values, at, clock, until, seconds)
+
+
+def _scattered(runs: Runs) -> Grid:
+    """Return any runs as a grid, sample by sample."""
+    clocks, slot = np.unique(runs.clock, return_inverse=True)
+    column, times = _time_lines(slot, runs.at, len(clocks))
+    run = np.repeat(np.arange(len(runs.count)), runs.count)
+    series, owner, row = _rows(runs.series, slot[run], len(clocks))
+    values = np.full((len(series), times.shape[1]), np.nan)
+    values.reshape(-1)[row * times.shape[1] + column[run]] = runs.values
+    return Grid(series, owner, clocks.astype(np.int32), times, values)
+
+
+def _regular(runs: Runs) -> tuple[list[Grid], Runs | None]:
+    """Return grids of the clocks that read the same series at each poll, and what is left.
+
+    That is nearly all of them, and for these a transposition does.
+    """
+    order = np.lexsort((runs.at, runs.clock))
+    clock, at, count = runs.clock[order], runs.at[order], runs.count[order]
+    new = np.diff(clock, prepend=clock[:1] - 1) != 0
+    first = np.flatnonzero(new)
+    polls = np.diff(first, append=len(clock))
+    same = np.minimum.reduceat(count, first) == np.maximum.reduceat(count, first)
+    again = (at[1:] == at[:-1]) & ~new[1:]
+    same[(np.cumsum(new) - 1)[1:][again]] = False
+    shape = np.where(same, polls * (int(count.max()) + 1) + count[first], 0)
+    kinds = [int(kind) for kind in np.unique(shape) if kind]
+    start = (np.cumsum(runs.count) - runs.count)[order]
+    grids = []
+    left = np.ones(len(clock), bool)
+    for kind in kinds if len(kinds) <= MOST_SHAPES else ():
+        mine = first[shape == kind]
+        many, each = divmod(kind, int(count.max()) + 1)
+        run = mine[:, None] + np.arange(many)
+        sample = start[run][:, :, None] + np.arange(each)
+        series = runs.series[sample]
+        steady = (series == series[:, :1]).all(axis=(1, 2))
+        steady &= (np.diff(series[:, 0], axis=1) > 0).all(axis=1)
+        if not steady.all():
+            run, series, sample = run[steady], series[steady], sample[steady]
+        if not len(run):
+            continue
+        left[run] = False
+        values = np.ascontiguousarray(runs.values[sample].transpose(0, 2, 1)).reshape(-1, many)
+        owner = np.repeat(np.arange(len(run)), each)
+        grids.append(Grid(series[:, 0].ravel(), owner, clock[run[:, 0]], at[run], values))
+    if not left.any():
+        return grids, None
+    keep = np.zeros(len(clock), bool)
+    keep[order[left]] = True
+    return grids, runs if not grids else runs.within(np.repeat(keep, runs.count))
+
+
+def _beside(grids: Sequence[Grid]) -> Grid:
+    """Return grids of different clocks as one."""
+    if len(grids) == 1:
+        clocks, times, values = grids[0].clocks, grids[0].times, grids[0].values
+        series, clock = grids[0].series, grids[0].clock
+    else:
+        width = max(grid.times.shape[1] for grid in grids)
+        offset = np.cumsum([0, *(len(grid.clocks) for grid in grids)])
+        series = np.concatenate([grid.series for grid in grids])
+        clock = np.concatenate([g.clock + at for g, at in zip(grids, offset, strict=False)])
+        clocks = np.concatenate([grid.clocks for grid in grids])
+        times = np.concatenate([widened(grid.times, width) for grid in grids])
+        values = np.concatenate([widened(grid.values, width) for grid in grids])
+        by_clock = np.argsort(clocks)
+        place = np.empty(len(clocks), np.int64)
+        place[by_clock] = np.arange(len(clocks))
+        clocks, times, clock = clocks[by_clock], times[by_clock], place[clock]
+    if not (series[1:] > series[:-1]).all():
+        order = np.lexsort((clock, series))
+        series, clock, values = series[order], clock[order], values[order]
+    return Grid(series, clock, clocks, times, values)
+
+
+def widened(values: Floats, width: int) -> Floats:
+    """Return values[r, k] with columns of NaN up to a width."""
+    if values.shape[1] == width:
+        return values
+    wide = np.full((len(values), width), np.nan)
+    wide[:, : values.shape[1]] = values
+    return wide
 
 
 def merged(grids: Sequence[Grid]) -> Grid:

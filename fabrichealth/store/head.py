@@ -74,29 +74,30 @@ def entry(number: int, batches: Sequence[Batch], metric_of: NDArray[np.int32]) -
     metric = metric_of[series]
     small = metric.astype(np.uint16) if int(metric.max(initial=0)) < 1 << 16 else metric
     order = np.argsort(small, kind="stable")  # radix sort on 16 bits
-    series, values, metric, run = series[order], values[order], metric[order], run[order]
+    series, values, run = series[order], values[order], run[order]
+    total = np.bincount(metric)
+    present = np.flatnonzero(total)
+    bounds = [0, *np.cumsum(total[present]).tolist()]
     new = np.ones(len(run), bool)
-    new[1:] = (run[1:] != run[:-1]) | (metric[1:] != metric[:-1])
+    np.not_equal(run[1:], run[:-1], out=new[1:])
+    new[bounds[:-1]] = True
     starts = np.flatnonzero(new)
     count = np.diff(starts, append=len(run)).astype(np.int32)
-    run, of = run[starts], metric[starts]
+    run = run[starts]
+    run_bounds = np.searchsorted(starts, bounds).tolist()
     clock, at = clock[run], at[run]
-    first = np.flatnonzero(np.diff(of, prepend=-1))
-    run_bounds = [*first.tolist(), len(of)]
-    bounds = [*starts[first].tolist(), len(series)]
-    index = np.empty((len(first), 3), "<u4")
-    index[:, 0] = of[first]
+    index = np.empty((len(present), 3), "<u4")
+    index[:, 0] = present
     index[:, 1] = np.diff(run_bounds)
     index[:, 2] = np.diff(bounds)
     parts = [b"", index.tobytes(), b"\0" * (-index.nbytes % 8)]
-    for place in range(len(first)):
+    for place in range(len(present)):
         runs = slice(run_bounds[place], run_bounds[place + 1])
         mine = slice(bounds[place], bounds[place + 1])
         parts += (at[runs].tobytes(), values[mine].tobytes())
         parts += (clock[runs].tobytes(), count[runs].tobytes(), series[mine].tobytes())
         parts.append(b"\0" * (4 * (mine.stop - mine.start) % 8))
-    rest = struct.pack("<QII", number, len(first), 0)
-    parts[0] = rest
+    parts[0] = struct.pack("<QII", number, len(present), 0)
     body = b"".join(parts)
     return b"".join((MAGIC, zlib.crc32(body).to_bytes(4, "little"), body))
 

@@ -10,8 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabrichealth.metric import Metric
-from fabrichealth.model import Floats
-from fabrichealth.store.grid import Grid, Ints, Runs, lay, merged
+from fabrichealth.store.grid import Grid, Ints, Runs, lay, merged, widened
 
 SPARE = 1.5
 """Columns held for those in use; full ones are let go in one move, not at each poll."""
@@ -45,8 +44,8 @@ class Recent:
             grid.series,
             grid.clock,
             grid.clocks,
-            _widened(grid.times, width),
-            _widened(grid.values, width),
+            widened(grid.times, width),
+            widened(grid.values, width),
         )
         return cls(wide, count, start, stop, seconds, seen, imported)
 
@@ -97,12 +96,6 @@ class Recent:
         lay(grid.values, row, where, new)
         self.count[slot] += many
         return True
-
-
-def _widened(values: Floats, width: int) -> Floats:
-    wide = np.full((len(values), width), np.nan)
-    wide[:, : values.shape[1]] = values
-    return wide
 
 
 class RecentColumns:
