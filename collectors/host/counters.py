@@ -39,6 +39,8 @@ from fabrichealth.metric import Metric
 from fabrichealth.model import Reason, SeriesTable
 
 GONE = {ENOENT, ENODEV, ENXIO, ENOTDIR}
+DETACHED = {ENODEV, ENXIO}
+"""Errors of a device that was taken away while its files were open."""
 NEVER = {EINVAL, EOPNOTSUPP, ENODATA}
 PASSING = {EAGAIN, EBUSY, EINTR, ETIMEDOUT}
 """Errors that the next poll may be free of; after any other a file rests."""
@@ -52,6 +54,8 @@ METRICS = (
     *roce.METRICS,
     *interface.METRICS,
 )
+
+OF_STATE = {UP, ADMIN_UP, SPEED, LANES}
 
 FASTEST = 1.6e12
 """Bit/s of a port whose rate is not known, for what a counter can have gained since."""
@@ -77,6 +81,8 @@ class HostCounters:
     _rows: list[Row] = field(default_factory=list)
     _rest: dict[str, float] = field(default_factory=dict)
     _silent: set[str] = field(default_factory=set)
+    _absent: set[str] = field(default_factory=set)
+    """State files that are not there; looked for again at the next layout."""
     _stopped: set[int] = field(default_factory=set)
     _waits: dict[int, Wait] = field(default_factory=dict)
     _speeds: dict[HostPort, float] = field(default_factory=dict)
@@ -86,6 +92,7 @@ class HostCounters:
         self._ports = list(ports)
         self._rows = []
         self._silent.clear()
+        self._absent.clear()
         self.changed = False
         for port in self._ports:
             taken: set[Metric] = set()
@@ -209,7 +216,7 @@ class HostCounters:
     ) -> Value | None:
         """Return what a state file says; None, said once, where it says nothing."""
         path = f"{port.path}/{name}"
-        if self._rest.get(path, 0.0) > at:
+        if path in self._absent or self._rest.get(path, 0.0) > at:
             return None
         try:
             value = parse(self.tree.read(path))
@@ -238,7 +245,8 @@ class HostCounters:
         """Count a file that could not be read, and let it rest; one that is gone is absent."""
         number = wrong.errno or 0
         if number in GONE:
-            self.changed = True
+            self._absent.add(path)
+            self.changed |= number in DETACHED or metric not in OF_STATE
             return
         if number not in PASSING:
             self._rest[path] = at + self.retry

@@ -1,5 +1,6 @@
 """One host's tree over many polls: laid out anew when devices come, go or are renamed."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -40,6 +41,7 @@ class HostTree:
     """Names of the devices when the tree was laid out."""
     _next: float = float("-inf")
     _boot: float | None = None
+    _infos: dict[tuple[str, str], int] = field(default_factory=dict)
     _devices: list[tuple[str, ...]] = field(default_factory=list)
     _known: dict[str, Port] = field(default_factory=dict)
     """Every port of hardware seen, by identity (by name where it has none)."""
@@ -61,8 +63,7 @@ class HostTree:
         if self._places.proc:
             self.interrupts.read(self.counters.tree, self.ports, at, columns)
         for port in self.ports:
-            labels = ports.info(port, self.fec.get(port.interface, ""))
-            columns.take(PORT_INFO, labels, 1.0)
+            columns.put(self._info(port), 1.0)
         for labels in self._devices:
             columns.take(DEVICE_INFO, labels, 1.0)
         if self._boot is not None:
@@ -96,6 +97,7 @@ class HostTree:
             self.ports = found
         else:
             self.ports = hardware
+        self._infos.clear()
         self.counters.lay_out(self.ports, at, columns)
         self._compare(at, columns)
         self._devices = self._device_facts()
@@ -107,10 +109,13 @@ class HostTree:
 
     def _compare(self, at: float, columns: Columns) -> None:
         """Say which ports were renamed since the last look, and which are gone."""
+        solid = [port for port in self.ports if not port.virtual]
+        shared = Counter(port.uid for port in solid)  # an identity of two ports is none
         present = {
-            port.uid or port.name: Port(port.device, port.port)
-            for port in self.ports
-            if not port.virtual
+            port.uid if port.uid and shared[port.uid] == 1 else port.name: Port(
+                port.device, port.port
+            )
+            for port in solid
         }
         for uid, port in present.items():
             before = self._known.get(uid, port)
@@ -146,6 +151,15 @@ class HostTree:
                 )
             )
         return [labels for labels in facts if any(labels[1:])]
+
+    def _info(self, port: HostPort) -> int:
+        """Return the info series of a port; its labels are built anew when its FEC changes."""
+        key = (port.name, self.fec.get(port.interface, ""))
+        series = self._infos.get(key)
+        if series is None:
+            labels = ports.info(port, key[1])
+            series = self._infos[key] = self.counters.table.intern(PORT_INFO, labels)
+        return series
 
     def _word(self, path: str) -> str:
         return ports.word(self.counters.tree, path)

@@ -10,8 +10,9 @@ files are read. Captures: such a tree, its JSON map, and what `ethtool` and `rdm
 
 import asyncio
 from collections.abc import Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from pathlib import Path
+from threading import Thread
 from typing import Any, Literal
 
 from pydantic import Field
@@ -82,7 +83,6 @@ class Host(Source):
         port, driver = target.options.get("port", ""), target.options.get("driver", "")
         self._captures = HostCaptures(table, Naming(target), port, driver)
         self._captured_trees: list[HostTree] = []
-        self._worker = ThreadPoolExecutor(1, f"host {target.name}")
         self._visit: Future[Poll] | None = None
 
     async def read(self, at: float) -> Poll:
@@ -94,7 +94,7 @@ class Host(Source):
         name = self.target.name
         if self._visit is not None and not self._visit.done():
             raise SourceUnavailable(f"{name}: a driver has not answered the last poll; see dmesg")
-        self._visit = self._worker.submit(self._read, at)
+        self._visit = self._started(at)
         try:
             async with asyncio.timeout(self.settings.timeout):
                 return await asyncio.shield(asyncio.wrap_future(self._visit))
@@ -144,9 +144,21 @@ class Host(Source):
 
     async def close(self) -> None:
         """Close the sockets; a driver that hangs is not waited for."""
-        self._worker.shutdown(wait=False, cancel_futures=True)
         if self._kernel is not None:
             self._kernel.close()
+
+    def _started(self, at: float) -> Future[Poll]:
+        """Start a visit in a daemon thread: one that a driver holds must not hold our exit."""
+        visit: Future[Poll] = Future()
+
+        def read() -> None:
+            try:
+                visit.set_result(self._read(at))
+            except BaseException as wrong:  # noqa: BLE001 - for whoever waits for the visit
+                visit.set_exception(wrong)
+
+        Thread(target=read, name=f"host {self.target.name}", daemon=True).start()
+        return visit
 
     def _host_tree(self, files: Tree, retry: float) -> HostTree:
         settings = self.settings

@@ -350,3 +350,29 @@ async def test_a_known_tree_builds_no_new_series(tmp_path: Path) -> None:
     second = await host.read(1.0)
     assert len(host.table) == known
     assert second.readings == first.readings
+
+
+async def test_cards_that_cannot_be_told_apart_are_not_renamed_all_the_time(tmp_path: Path) -> None:
+    cards = nics(2, ethernet=True)
+    cards[1].pci = cards[0].pci  # two ports of one function that number no ports
+    for card in cards:
+        card.rdma = ""
+    host = Watched(tmp_path, cards, rediscover="0")
+    for at in range(3):
+        await host.read(float(at))
+        assert (host.poll.events, host.poll.missing) == ([], [])
+
+
+async def test_a_state_file_that_a_kernel_does_not_have_is_no_reason_to_look_anew(
+    tmp_path: Path,
+) -> None:
+    host = Watched(tmp_path, nics(1, ethernet=False))
+    host.tree.update()
+    port = tmp_path / "sys/class/infiniband/mlx5_0/ports/1"
+    (port / "phys_state").unlink()
+    await host.read(0.0)
+    (port / "hw_counters/cc_rx_cnp_pkts").write_text("17\n")
+    await host.read(1.0)
+    assert host.values(UP) == {IB: 1.0}
+    assert host.values(ADMIN_UP) == {}
+    assert host.values(CNP_RX_PACKETS) == {}  # not laid out anew before its time
