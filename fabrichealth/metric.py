@@ -5,7 +5,7 @@ in `fabrichealth.catalogue`; nobody types a metric's name in quotes.
 """
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum, StrEnum
 from math import inf
 
@@ -63,8 +63,11 @@ class Metric:
     """What an instrument can possibly say, in the metric's unit; the rest is refused."""
     extra: tuple[str, ...] = ()
     """Labels beside those of the subject; one that does not apply is the empty string."""
+    labels: tuple[str, ...] = field(init=False, repr=False)
+    """Names of the labels, in the order in which values are given."""
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "labels", (*self.subject.value, *self.extra))
         if not re.fullmatch(r"[a-z][a-z0-9_]*", self.name):
             raise ValueError(f"{self.name}: not a metric name")
         stem = self.name.removesuffix("_total")
@@ -74,11 +77,6 @@ class Metric:
             raise ValueError(f"{self.name}: does not end in its unit {self.unit.value}")
         if self.kind is Kind.INFO and not self.name.endswith("_info"):
             raise ValueError(f"{self.name}: an info series ends in _info")
-
-    @property
-    def labels(self) -> tuple[str, ...]:
-        """Names of the labels, in the order in which values are given."""
-        return (*self.subject.value, *self.extra)
 
     def __str__(self) -> str:
         return PREFIX + self.name
