@@ -34,21 +34,22 @@ CREATE TABLE series (first INTEGER PRIMARY KEY, many INTEGER NOT NULL, body BLOB
 CREATE TABLE clock (id INTEGER PRIMARY KEY, source TEXT NOT NULL, target TEXT NOT NULL);
 CREATE TABLE chunk (id INTEGER PRIMARY KEY AUTOINCREMENT, tier INTEGER NOT NULL,
     metric INTEGER NOT NULL, block INTEGER NOT NULL, first REAL NOT NULL, last REAL NOT NULL,
-    columns INTEGER NOT NULL, bytes INTEGER NOT NULL, body BLOB NOT NULL);
-CREATE INDEX chunk_place ON chunk (tier, metric, last, first, block, columns, bytes);
+    columns INTEGER NOT NULL, age INTEGER NOT NULL, bytes INTEGER NOT NULL, body BLOB NOT NULL);
+CREATE INDEX chunk_place ON chunk (tier, metric, last, first, block, columns, age, bytes);
 CREATE TABLE folded (metric INTEGER PRIMARY KEY, number INTEGER NOT NULL);
 CREATE TABLE imported (metric INTEGER PRIMARY KEY, many INTEGER NOT NULL);
 CREATE TABLE horizon (tier INTEGER PRIMARY KEY, since REAL NOT NULL);
 CREATE TABLE cooked (metric INTEGER PRIMARY KEY, until REAL NOT NULL);
 CREATE TABLE late (metric INTEGER NOT NULL, hour REAL NOT NULL, PRIMARY KEY (metric, hour));
 """
-"""`folded`: entries of the head up to this number are in chunks (metric 0: of every metric).
+"""`chunk.age`: of equal (clock, at, series) the sample in the chunk of greater age is the later.
+`folded`: entries of the head up to this number are in chunks (metric 0: of every metric).
 `imported`: chunks that came past the head. `horizon`: a tier is whole only after this time.
 `cooked`: the downsampled tiers of a metric reach to this time; `late`: hours to do again."""
 
 
 class Chunk(NamedTuple):
-    """One compressed grid as it goes into the database; `id` tells later from earlier."""
+    """One compressed grid as it goes into the database."""
 
     tier: int
     metric: int
@@ -67,6 +68,8 @@ class Place(NamedTuple):
     first: float
     last: float
     columns: int
+    age: int
+    """Greater is later."""
 
 
 class Database:
@@ -82,6 +85,7 @@ class Database:
         self._numbers: dict[Metric, int] = {}
         self._metrics: dict[int, Metric] = {}
         self._known = (0, 0)
+        self._age = 0
         new = not path.exists()
         if new and not write:
             raise StoreError(f"{path}: no store there yet; start the collecting process first")
@@ -119,6 +123,8 @@ class Database:
             )
         elif application != APPLICATION or version != SCHEMA:
             raise StoreError(f"{self._path}: not a fabrichealth store; name another folder")
+
+        (self._age,) = self._db.execute("SELECT coalesce(max(age), 0) FROM chunk").fetchone()
 
     @contextmanager
     def transaction(self, mode: str = "IMMEDIATE") -> Iterator[None]:
@@ -221,12 +227,15 @@ class Database:
 
     # Chunks
 
-    def add(self, chunks: Sequence[Chunk]) -> None:
-        """Insert chunks (inside a transaction)."""
+    def add(self, chunks: Sequence[Chunk], age: int | None = None) -> None:
+        """Insert chunks (inside a transaction), as the latest ones or of a given age."""
+        if age is None:
+            self._age += 1
+            age = self._age
         self._db.executemany(
-            "INSERT INTO chunk (tier, metric, block, first, last, columns, bytes, body)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            [(*chunk[:-1], len(chunk.body), chunk.body) for chunk in chunks],
+            "INSERT INTO chunk (tier, metric, block, first, last, columns, age, bytes, body)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            [(*chunk[:-1], age, len(chunk.body), chunk.body) for chunk in chunks],
         )
 
     def bodies(
@@ -235,7 +244,7 @@ class Database:
         """Return the chunks that may hold samples in (start, end], earlier made first."""
         ids = self._db.execute(
             "SELECT id FROM chunk WHERE tier = ? AND metric = ? AND last > ? AND first <= ?"
-            " AND block = coalesce(?, block) ORDER BY id",
+            " AND block = coalesce(?, block) ORDER BY age, id",
             (tier, metric, start, end, block),
         ).fetchall()
         return [self.body(number) for (number,) in ids]
@@ -246,10 +255,10 @@ class Database:
         return bytes(body)
 
     def places(self, tier: int, metric: int, start: float, end: float) -> list[Place]:
-        """Return where the chunks stand that may hold samples in (start, end], by block and id."""
+        """Return where the chunks stand that may hold samples in (start, end], by block and age."""
         rows = self._db.execute(
-            "SELECT id, block, first, last, columns FROM chunk"
-            " WHERE tier = ? AND metric = ? AND last > ? AND first <= ? ORDER BY block, id",
+            "SELECT id, block, first, last, columns, age FROM chunk"
+            " WHERE tier = ? AND metric = ? AND last > ? AND first <= ? ORDER BY block, age, id",
             (tier, metric, start, end),
         )
         return [Place(*row) for row in rows]

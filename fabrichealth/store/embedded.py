@@ -6,8 +6,8 @@ database (`database`, `chunk`); `maintain` does that between appends, in steps o
 milliseconds. Hours that are complete are also kept as one value a minute and one every ten.
 
 One process writes (a lock file says so). Others open the same folder with `read_only=True` and
-see every acknowledged batch at their next call. Objects may be used by several threads; calls
-wait for each other.
+see every acknowledged batch at their next call. Objects may be used by several threads: reading
+and maintaining wait for each other, appending for neither.
 """
 
 import fcntl
@@ -59,7 +59,8 @@ class EmbeddedStore:
         self, folder: Path, settings: StoreSettings, *, read_only: bool, cache_bytes: int
     ) -> None:
         self._folder = folder
-        self._lock = threading.RLock()
+        self._writing = threading.RLock()
+        self._lock = threading.RLock()  # whoever needs both takes `_writing` first
         self._read_only = read_only
         self._table = SeriesTable()
         self._claim = -1 if read_only else _claimed(folder)
@@ -113,7 +114,7 @@ class EmbeddedStore:
             StoreReadOnly: the disk is full; nothing of this call was kept, a later one tries again.
             StoreError: opened to read only, or a number is not in the table.
         """
-        with self._lock:
+        with self._writing:
             self._must_write()
             batches = [batch for batch in batches if len(batch)]
             if not batches:
@@ -155,7 +156,7 @@ class EmbeddedStore:
             StoreReadOnly: the disk is full; part of this call may be kept.
             StoreError: opened to read only.
         """
-        with self._lock:
+        with self._writing, self._lock:
             self._must_write()
             self._keep_names()
             self._maintenance.put(metric, Grid(series, clock, clocks, times, values))
@@ -164,17 +165,19 @@ class EmbeddedStore:
     def maintain(self, budget: float = 0.05, now: float | None = None) -> bool:
         """Fold, downsample, forget: for about `budget` seconds; return whether more is waiting.
 
-        To be called by the owner between appends, about once a second (another thread will do).
+        To be called by the owner about once a second, between appends or in another thread:
+        an append waits for it only to bring in new names.
         `now` (unix seconds, default: the newest time stamp held) decides what is too old.
 
         Raises:
             StoreReadOnly: the disk is full.
         """
         started = perf_counter()
+        with self._writing, self._lock:
+            self._must_write()
+            self._rotate()
         while True:
             with self._lock:
-                self._must_write()
-                self._rotate()
                 if not self._maintenance.step(now):
                     return False
             if perf_counter() - started >= budget:
@@ -182,7 +185,7 @@ class EmbeddedStore:
 
     def fold_now(self) -> None:
         """Close the open log file, whatever its size, so that `maintain` folds all there is."""
-        with self._lock:
+        with self._writing, self._lock:
             self._must_write()
             if self._head.segments and self._head.segments[-1].samples:
                 self._start_segment()
@@ -390,8 +393,9 @@ class EmbeddedStore:
     def _keep_names(self) -> None:
         """Save names that the table learnt since; numbers are useless without them."""
         if self._database.names_missing(self._table):
-            self._database.save_names(self._table)
-            self._numbering.learn()
+            with self._lock:
+                self._database.save_names(self._table)
+                self._numbering.learn()
 
     def _open_segment(self) -> Segment:
         if not self._head.segments:

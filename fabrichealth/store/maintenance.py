@@ -4,7 +4,7 @@ In this order, and each step a transaction of its own, so that a kill costs noth
 
 1. fold: a closed log file becomes chunks, metric by metric, and is deleted;
 2. cook: hours that are complete become a value a minute and one every ten; readings that come
-   later make their hour be done again; chunks of slow metrics are merged;
+   later make their hour be done again; the chunks of an hour become one;
 3. forget: what is older than its tier is kept goes, and while the store is larger than it may
    be, the oldest of the finest tier goes;
 4. the database's log is moved into its file, and free pages are given back.
@@ -38,9 +38,6 @@ IDLE = 7200.0
 
 COLUMNS = 256
 """Most columns of a chunk that is imported."""
-
-SMALL, FEW = 16, 4
-"""Chunks of so few columns are merged, if a block has this many of them."""
 
 DELETED_AT_ONCE = 500
 LOG_BYTES = 16 * 2**20
@@ -128,15 +125,16 @@ class Maintenance:
         self._head.drop(segment)
         yield
 
-    def _add(self, tier: int, number: int, grid: Grid) -> None:
-        """Insert a grid as chunks (inside a transaction)."""
+    def _add(self, tier: int, number: int, grid: Grid, age: int | None = None) -> None:
+        """Insert a grid as chunks (inside a transaction), the latest ones if no age is given."""
         if not len(grid):
             return
         self._database.add(
             [
                 Chunk(tier, number, block, part.first, part.last, part.times.shape[1], body)
                 for block, part, body in bodies(grid, self._numbering.rank[grid.series])
-            ]
+            ],
+            age,
         )
 
     def _note_late(self, number: int, grid: Grid) -> None:
@@ -170,25 +168,35 @@ class Maintenance:
                     return
             yield from self._cook_hour(metric, number, hour)
             if hour % DAY == 0:
-                yield from self._merge_small(TENS, number, hour - DAY, hour)
+                yield from self._merge(TENS, number, hour - DAY, hour)
             with self._database.transaction():
                 self._database.set_cooked(number, hour)
             done = hour
             hour += HOUR
 
     def _cook_hour(self, metric: Metric, number: int, hour: float) -> Iterator[None]:
-        """Write the tiers of one hour, block by block, in place of what they had of it."""
+        """Write the tiers of one hour, block by block, in place of what they had of it.
+
+        Chunks of readings that lie within the hour become one.
+        """
         places = self._database.places(RAW, number, hour - HOUR, hour)
         for block, found in groupby(places, key=lambda place: place.block):
             chunks = list(found)
+            inside = _mergeable(chunks, hour - HOUR, hour)
             grids = [opened(self._database.body(chunk.id)) for chunk in chunks]
-            readings = merged(grids).between(hour - HOUR, hour)
+            joined = merged([g for g, c in zip(grids, chunks, strict=True) if c in inside])
+            others = [g for g, c in zip(grids, chunks, strict=True) if c not in inside]
+            before = sum(c.age < min((i.age for i in inside), default=0) for c in chunks)
+            readings = merged([*others[:before], joined, *others[before:]])
+            readings = readings.between(hour - HOUR, hour)
             with self._database.transaction():
                 for tier in (MINUTES, TENS):
                     fresh = readings.downsampled(STEPS[tier], metric.kind)
                     self._replace(tier, number, block, hour, fresh)
+                if len(inside) > 1:
+                    self._database.delete([place.id for place in inside])
+                    self._add(RAW, number, joined, age=max(place.age for place in inside))
             yield
-        yield from self._merge_small(RAW, number, hour - HOUR, hour)
 
     def _replace(self, tier: int, number: int, block: int, hour: float, fresh: Grid) -> None:
         """Put an hour of a block into a tier (inside a transaction).
@@ -206,22 +214,17 @@ class Maintenance:
         self._database.delete([place.id for place in old])
         self._add(tier, number, merged([*kept, fresh]))
 
-    def _merge_small(self, tier: int, number: int, start: float, end: float) -> Iterator[None]:
-        """Join small chunks that lie within (start, end], a block at a time."""
+    def _merge(self, tier: int, number: int, start: float, end: float) -> Iterator[None]:
+        """Join the chunks that lie within (start, end], a block at a time."""
         places = self._database.places(tier, number, start, end)
         for _, found in groupby(places, key=lambda place: place.block):
-            chunks = list(found)
-            small = [
-                place
-                for place in chunks
-                if place.first > start and place.last <= end and place.columns <= SMALL
-            ]
-            if len(small) < FEW or _outranked(small, chunks):
+            inside = _mergeable(list(found), start, end)
+            if len(inside) < 2:
                 continue
-            grids = [opened(self._database.body(place.id)) for place in small]
+            grids = [opened(self._database.body(place.id)) for place in inside]
             with self._database.transaction():
-                self._database.delete([place.id for place in small])
-                self._add(tier, number, merged(grids))
+                self._database.delete([place.id for place in inside])
+                self._add(tier, number, merged(grids), age=max(place.age for place in inside))
             yield
 
     # Forget
@@ -273,13 +276,19 @@ def _columns(grid: Grid, mine: slice) -> Grid:
     return part.rows(has_any(values))
 
 
-def _outranked(small: Sequence[Place], chunks: Sequence[Place]) -> bool:
-    """Return whether a later chunk overlaps: merged, the small ones would come after it."""
-    chosen = {place.id for place in small}
-    first = min(place.first for place in small)
-    last = max(place.last for place in small)
-    oldest = min(chosen)
-    return any(
-        place.id > oldest and place.id not in chosen and place.first <= last and place.last >= first
+def _mergeable(chunks: Sequence[Place], start: float, end: float) -> list[Place]:
+    """Return chunks of one block within (start, end] that may become one, by age.
+
+    None where another stands between them in age and time: it would lose its place.
+    """
+    inside = [place for place in chunks if place.first > start and place.last <= end]
+    if not inside:
+        return []
+    first, last = min(place.first for place in inside), max(place.last for place in inside)
+    ages = [place.age for place in inside]
+    between = any(
+        min(ages) <= place.age <= max(ages) and place.first <= last and place.last >= first
         for place in chunks
+        if place not in inside
     )
+    return [] if between else inside

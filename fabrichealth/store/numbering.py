@@ -31,17 +31,17 @@ class Numbering:
 
     def learn(self) -> None:
         """Take up series that the table has gained."""
-        first, last = self._many, len(self._table)
+        last = len(self._table)
         if last > len(self._metric):
-            room = max(2 * last, 1024)
-            self._metric = np.resize(self._metric, room) if first else np.empty(room, np.int32)
-            self._rank = np.resize(self._rank, room) if first else np.empty(room, np.int32)
-        for series in range(first, last):
-            metric = self._table.metric(series)
+            self._metric = _grown(self._metric, 2 * last)
+            self._rank = _grown(self._rank, 2 * last)
+        for metric in self._table.metrics():
             number = self._numbers.setdefault(metric, len(self._numbers) + 1)
-            count = self._counts.get(metric, 0)
-            self._metric[series], self._rank[series] = number, count
-            self._counts[metric] = count + 1
+            known, series = self._counts.get(metric, 0), self._table.of(metric)
+            if len(series) > known:
+                self._metric[series[known:]] = number
+                self._rank[series[known:]] = np.arange(known, len(series))
+                self._counts[metric] = len(series)
         self._many = last
 
     @property
@@ -52,3 +52,9 @@ class Numbering:
     def number(self, metric: Metric) -> int | None:
         """Return the number of a metric, or None if it has no series."""
         return self._numbers.get(metric)
+
+
+def _grown(column: NDArray[np.int32], room: int) -> NDArray[np.int32]:
+    grown = np.zeros(room, np.int32)
+    grown[: len(column)] = column
+    return grown
