@@ -72,7 +72,11 @@ class Supernode:
     async def run(
         self, now: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
     ) -> None:
-        """Let time pass until cancelled; `now` and `sleep` are a clock's."""
+        """Let time pass until cancelled; `now` and `sleep` are a clock's.
+
+        The scenario begins here, not when the files were written.
+        """
+        self.world.fabric.began = now()
         while True:
             events = await asyncio.to_thread(self.step, now())
             if events:

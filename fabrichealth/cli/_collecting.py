@@ -62,6 +62,8 @@ class Collecting:
         self.journal: SqliteJournal | None = None
         self.incidents: dict[str, dict[str, Any]] = {}
         """Newest object of every incident of this process's life, by id."""
+        self.judging = asyncio.Event()
+        """Set once the judging child has made its first pass."""
         self._tasks: list[asyncio.Task[None]] = []
         self._committer: Committer | None = None
 
@@ -232,6 +234,7 @@ class Collecting:
                 self.journal.append("incident", self.clock.now(), incident)
             self.told(incident)
             return
+        self.judging.set()
         verdicts = plain["verdicts"]
         rows = verdicts["rows"]
         series = self.table.intern_all([(METRICS[name], tuple(labels)) for name, labels, _ in rows])

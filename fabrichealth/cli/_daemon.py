@@ -29,12 +29,13 @@ async def live(
     reload: Callable[[], Setup] | None = None,
     told: Callable[[dict[str, Any]], None] | None = None,
     serving: Callable[[str], None] | None = None,
+    judged: Callable[[], None] | None = None,
     stop: asyncio.Event | None = None,
 ) -> None:
     """Collect, judge and serve until told to stop (`stop`, SIGTERM or SIGINT).
 
     `reload` gives a fresh setup on SIGHUP; if it raises, the old one stays. `told` hears each
-    incident, `serving` the address once HTTP answers.
+    incident, `serving` the address once HTTP answers, `judged` the first pass of the judge.
 
     Raises:
         StoreError: the store cannot be opened.
@@ -60,24 +61,33 @@ async def live(
         access=access,
     )
     judging: asyncio.Task[None] | None = None
+    first: asyncio.Task[None] | None = None
     server = None
     try:
         server = await serve(app, setup.site.listen, access)
         _watch_signals(collecting, stop, reload)
         if judge:
             judging = asyncio.create_task(collecting.judged())
+            first = asyncio.create_task(_first_pass(collecting, judged))
         if serving is not None:
             serving(server.address)
         notify("READY=1")
         await stop.wait()
     finally:
         notify("STOPPING=1")
-        if judging is not None:
-            judging.cancel()
-            await asyncio.gather(judging, return_exceptions=True)
+        for task in (first, judging):
+            if task is not None:
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
         if server is not None:
             await server.close()
         await collecting.stop()
+
+
+async def _first_pass(collecting: Collecting, judged: Callable[[], None] | None) -> None:
+    await collecting.judging.wait()
+    if judged is not None:
+        judged()
 
 
 def _watch_signals(
