@@ -88,7 +88,6 @@ async def _demo(asked: argparse.Namespace, folder: Path) -> dict[str, dict[str, 
     supernode = Supernode(folder, plan, scenario, asked.seed, clock.now())
     await supernode.start()
     site = _write_site(folder, supernode, asked.listen)
-    began = clock.now()
     _terminal.say(
         f"{scenario.about}: {len(plan.hosts)} hosts x {plan.accelerators} accelerators, "
         f"{len(plan.leaves)} switches, seed {asked.seed}; time runs {asked.speed:g} times faster"
@@ -99,20 +98,34 @@ async def _demo(asked: argparse.Namespace, folder: Path) -> dict[str, dict[str, 
         known = seen.get(incident["incident"])
         seen[incident["incident"]] = incident
         if known is None or _differs(known, incident):
-            minutes = (clock.now() - began) / 60
+            minutes = (clock.now() - supernode.world.fabric.began) / 60
             _terminal.say(f"{minutes:5.1f} min  {narrative.headline(incident)}")
 
     def serving(address: str) -> None:
         _terminal.say(f"metrics at {address}/metrics, incidents at {address}/api/v1/incidents")
 
     stop = asyncio.Event()
-    asyncio.get_running_loop().call_later(asked.minutes * 60, stop.set)
-    world = asyncio.create_task(supernode.run(clock.now, clock.sleep))
+    worlds: list[asyncio.Task[None]] = []
+
+    def judged() -> None:
+        worlds.append(asyncio.create_task(supernode.run(clock.now, clock.sleep)))
+        asyncio.get_running_loop().call_later(asked.minutes * 60, stop.set)
+
     try:
-        await live(load(site), clock, keep=True, judge=True, told=told, serving=serving, stop=stop)
+        await live(
+            load(site),
+            clock,
+            keep=True,
+            judge=True,
+            told=told,
+            serving=serving,
+            judged=judged,
+            stop=stop,
+        )
     finally:
-        world.cancel()
-        await asyncio.gather(world, return_exceptions=True)
+        for world in worlds:
+            world.cancel()
+        await asyncio.gather(*worlds, return_exceptions=True)
         await supernode.stop()
     return seen
 
