@@ -122,8 +122,7 @@ class EmbeddedStore:
             self._keep_names()
             try:
                 segment = self._open_segment()
-                raw = entry(self._next, batches, self._numbering.metric)
-                segment.append(raw)
+                segment.append(entry(self._next, batches, self._numbering.metric))
             except IndexError:
                 raise StoreError(
                     f"{self._folder}: a batch holds a series that the table does not know"

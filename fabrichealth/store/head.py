@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +37,18 @@ log = logging.getLogger(__name__)
 
 MAGIC = b"fhe1"
 _HEADER = struct.Struct("<4sIQII")
+_NUMBERED = struct.Struct("<QII")
+"""What of the header the checksum covers."""
+_PADDING = (b"", b"", b"", b"", b"\0" * 4)
+"""By size modulo 8; every size is a multiple of 4."""
 _CHECKED = 8
 """The checksum covers what follows it."""
 _PROBE = 4096
 """Bytes read to learn an entry's index; longer ones take a second read."""
 
+
+MOST_PIECES = 1000
+"""Of one write; Linux takes 1024."""
 
 LOOKS = 3
 """A listing made while files come and go may miss one; a gap in the numbers tells."""
@@ -57,10 +64,26 @@ class Part(NamedTuple):
     samples: int
 
 
-def entry(number: int, batches: Sequence[Batch], metric_of: NDArray[np.int32]) -> bytes:
+class Entry(NamedTuple):
+    """One entry ready to be written, in pieces: copying them together would cost more."""
+
+    pieces: list[Any]
+    """Buffers: bytes and arrays."""
+    size: int
+    parts: list[list[int]]
+    """Per metric: its number, runs, samples."""
+    number: int
+    oldest: float
+    newest: float
+
+
+def entry(number: int, batches: Sequence[Batch], metric_of: NDArray[np.uint16]) -> Entry:
     """Return batches as one entry; `metric_of[series]` is the number of each one's metric.
 
     Values that are not finite are left out: they are no readings.
+
+    Raises:
+        IndexError: a series has no metric there.
     """
     series = np.concatenate([batch.series for batch in batches]).astype(np.int32, copy=False)
     values = np.concatenate([batch.values for batch in batches]).astype(np.float64, copy=False)
@@ -72,8 +95,7 @@ def entry(number: int, batches: Sequence[Batch], metric_of: NDArray[np.int32]) -
     if not finite.all():
         series, values, run = series[finite], values[finite], run[finite]
     metric = metric_of[series]
-    small = metric.astype(np.uint16) if int(metric.max(initial=0)) < 1 << 16 else metric
-    order = np.argsort(small, kind="stable")  # radix sort on 16 bits
+    order = np.argsort(metric, kind="stable")  # a radix sort, on 16 bits
     series, values, run = series[order], values[order], run[order]
     total = np.bincount(metric)
     present = np.flatnonzero(total)
@@ -84,26 +106,33 @@ def entry(number: int, batches: Sequence[Batch], metric_of: NDArray[np.int32]) -
     starts = np.flatnonzero(new)
     count = np.diff(starts, append=len(run)).astype(np.int32)
     run = run[starts]
-    run_bounds = np.searchsorted(starts, bounds).tolist()
     clock, at = clock[run], at[run]
+    run_bounds = np.searchsorted(starts, bounds).tolist()
     index = np.empty((len(present), 3), "<u4")
     index[:, 0] = present
     index[:, 1] = np.diff(run_bounds)
     index[:, 2] = np.diff(bounds)
-    parts = [b"", index.tobytes(), b"\0" * (-index.nbytes % 8)]
+    pieces: list[Any] = [_NUMBERED.pack(number, len(present), 0), index, _PADDING[index.nbytes % 8]]
     for place in range(len(present)):
         runs = slice(run_bounds[place], run_bounds[place + 1])
         mine = slice(bounds[place], bounds[place + 1])
-        parts += (at[runs].tobytes(), values[mine].tobytes())
-        parts += (clock[runs].tobytes(), count[runs].tobytes(), series[mine].tobytes())
-        parts.append(b"\0" * (4 * (mine.stop - mine.start) % 8))
-    parts[0] = struct.pack("<QII", number, len(present), 0)
-    body = b"".join(parts)
-    return b"".join((MAGIC, zlib.crc32(body).to_bytes(4, "little"), body))
+        pieces += (at[runs], values[mine], clock[runs], count[runs], series[mine])
+        pieces.append(_PADDING[4 * (mine.stop - mine.start) % 8])
+    checksum, size = 0, _CHECKED
+    for piece in pieces:
+        checksum = zlib.crc32(piece, checksum)
+        size += len(piece) if isinstance(piece, bytes) else piece.nbytes
+    pieces.insert(0, MAGIC + checksum.to_bytes(4, "little"))
+    oldest, newest = float(at.min(initial=np.inf)), float(at.max(initial=-np.inf))
+    return Entry(pieces, size, index.tolist(), number, oldest, newest)
 
 
 def _part_size(runs: int, samples: int) -> int:
     return 8 * (2 * runs + samples) + (4 * samples + 7) // 8 * 8
+
+
+def _parts_size(index: list[list[int]]) -> int:
+    return sum(_part_size(runs, samples) for _, runs, samples in index)
 
 
 @dataclass
@@ -148,7 +177,7 @@ class Segment:
             if head > len(probe):
                 probe = os.pread(self.file, head, self.size)
             index = np.frombuffer(probe, "<u4", metrics * 3, _HEADER.size).reshape(-1, 3).tolist()
-            size = head + sum(_part_size(runs, samples) for _, runs, samples in index)
+            size = head + _parts_size(index)
             if self.size + size > end:
                 return
             if check:
@@ -161,36 +190,43 @@ class Segment:
                     )
                     self.size += size  # what follows is good
                     continue
+            self._learn_times(index, self.size + head)
             self._learn(number, index, head)
 
     def _learn(self, number: int, index: list[list[int]], head: int) -> None:
         offset = self.size + head
         for metric, runs, samples in index:
             self.parts.setdefault(metric, []).append(Part(number, offset, runs, samples))
-            at = np.frombuffer(os.pread(self.file, 8 * runs, offset), np.float64)
-            self.newest = max(self.newest, float(at.max()))
-            self.oldest = min(self.oldest, float(at.min()))
             offset += _part_size(runs, samples)
             self.samples += samples
         self.size = offset
         self.last = number
 
-    def append(self, raw: bytes) -> None:
-        """Write one entry made by `entry`; a failed write leaves nothing of it.
+    def _learn_times(self, index: list[list[int]], offset: int) -> None:
+        for _, runs, samples in index:
+            at = np.frombuffer(os.pread(self.file, 8 * runs, offset), np.float64)
+            self.newest = max(self.newest, float(at.max()))
+            self.oldest = min(self.oldest, float(at.min()))
+            offset += _part_size(runs, samples)
+
+    def append(self, made: Entry) -> None:
+        """Write one entry; a failed write leaves nothing of it.
 
         Raises:
             OSError: the disk is full or broken.
         """
-        written = 0
         try:
-            while written < len(raw):
-                written += os.pwrite(self.file, raw[written:], self.size + written)
+            written = os.pwritev(self.file, made.pieces[:MOST_PIECES], self.size)
+            if written < made.size:  # a short write, or too many pieces for one
+                rest = b"".join(made.pieces)
+                while written < made.size:
+                    written += os.pwrite(self.file, rest[written:], self.size + written)
         except OSError:
             os.ftruncate(self.file, self.size)
             raise
-        _, _, number, metrics, _ = _HEADER.unpack_from(raw)
-        index = np.frombuffer(raw, "<u4", metrics * 3, _HEADER.size).reshape(-1, 3).tolist()
-        self._learn(number, index, _HEADER.size + (12 * metrics + 7) // 8 * 8)
+        self._learn(made.number, made.parts, made.size - _parts_size(made.parts))
+        self.newest = max(self.newest, made.newest)
+        self.oldest = min(self.oldest, made.oldest)
 
     def cut(self) -> int:
         """Cut off what stands after the last whole entry; return how many bytes."""

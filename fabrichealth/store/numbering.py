@@ -1,10 +1,14 @@
 """Numbering: of each series, the number of its metric and its rank within it, as columns."""
 
+from typing import TypeVar
+
 import numpy as np
 from numpy.typing import NDArray
 
 from fabrichealth.metric import Metric
 from fabrichealth.model import SeriesTable
+
+Number = TypeVar("Number", np.uint16, np.int32)
 
 
 class Numbering:
@@ -12,7 +16,7 @@ class Numbering:
 
     def __init__(self, table: SeriesTable) -> None:
         self._table = table
-        self._metric: NDArray[np.int32] = np.empty(0, np.int32)
+        self._metric: NDArray[np.uint16] = np.empty(0, np.uint16)
         self._rank: NDArray[np.int32] = np.empty(0, np.int32)
         self._many = 0
         self._numbers: dict[Metric, int] = {}
@@ -20,7 +24,7 @@ class Numbering:
         self.learn()
 
     @property
-    def metric(self) -> NDArray[np.int32]:
+    def metric(self) -> NDArray[np.uint16]:
         """Number of each series' metric ([n]): 1 for the table's first metric, and so on."""
         return self._metric[: self._many]
 
@@ -54,7 +58,7 @@ class Numbering:
         return self._numbers.get(metric)
 
 
-def _grown(column: NDArray[np.int32], room: int) -> NDArray[np.int32]:
-    grown = np.zeros(room, np.int32)
+def _grown(column: NDArray[Number], room: int) -> NDArray[Number]:
+    grown = np.zeros(room, column.dtype)
     grown[: len(column)] = column
     return grown
