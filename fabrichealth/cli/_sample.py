@@ -70,6 +70,19 @@ def _section(name: str, settings: type[Settings], indent: int) -> str:
     return "\n".join(lines) + "\n"
 
 
+def told(settings: type[Settings]) -> list[tuple[str, str, str]]:
+    """Return (setting, default as the site file writes it, what it does) of a section."""
+    words, default = _words(settings), settings()
+    return [
+        (
+            f"`{field.alias or key}`",
+            f"`{_shown(getattr(default, key), str(field.annotation), field.metadata)}`",
+            words.get(key, ""),
+        )
+        for key, field in settings.model_fields.items()
+    ]
+
+
 def _words(settings: type[Settings]) -> dict[str, str]:
     """Return the docstring under each field, the nearest class's first."""
     found: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""`generate dashboards|alerts|config [--check]`: the committed artefacts, from the code."""
+"""`generate dashboards|alerts|config|docs [--check]`: the committed artefacts, from the code."""
 
 import argparse
 from pathlib import Path
@@ -7,6 +7,8 @@ from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._sample import files as sample_files
 from fabrichealth.errors import FabricHealthError
+
+KINDS = ("dashboards", "alerts", "config", "docs")
 
 REPOSITORY = Path(__file__).parents[2]
 
@@ -18,9 +20,7 @@ class Generate(Command):
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
         """Declare what to generate and where."""
-        parser.add_argument(
-            "what", nargs="?", choices=("dashboards", "alerts", "config"), help="default: all"
-        )
+        parser.add_argument("what", nargs="?", choices=KINDS, help="default: all")
         parser.add_argument("--check", action="store_true", help="compare only")
         parser.add_argument("--into", type=Path, help="a folder other than the checkout's")
 
@@ -28,7 +28,7 @@ class Generate(Command):
         """Write or compare; 1 if anything differs."""
         base = asked.into or REPOSITORY
         stale: list[Path] = []
-        for name in [asked.what] if asked.what else ["dashboards", "alerts", "config"]:
+        for name in [asked.what] if asked.what else KINDS:
             wanted = {base / folder / path: text for folder, path, text in _files(name)}
             stale += _compare(wanted, base, name) if asked.check else _write(wanted)
         for path in stale:
@@ -47,6 +47,8 @@ def _files(name: str) -> list[tuple[str, str, str]]:
         from dashboards.generate import files as found  # noqa: PLC0415 - grafanalib, only here
     elif name == "alerts":
         from alerts.generate import files as found  # noqa: PLC0415
+    elif name == "docs":
+        from fabrichealth.cli._docs import files as found  # noqa: PLC0415 - imports every item
     else:
         found = sample_files
     folder = "deploy" if name == "config" else name
