@@ -9,7 +9,8 @@ An entry, little endian:
 
     0   4  magic "fhe1"          8   8  number of the entry, counting from 1
     4   4  CRC-32 of the rest   16   4  metrics m, then 4 reserved
-    24  m * 12   per metric: its number, runs b, samples n (uint32 each), padded to 8
+    24  8  oldest time stamp    32   8  newest (float64, unix seconds)
+    40  m * 12   per metric: its number, runs b, samples n (uint32 each), padded to 8
     then per metric: at float64[b], values float64[n], clock int32[b], count int32[b],
     series int32[n], padded to 8
 
@@ -36,8 +37,8 @@ from fabrichealth.store.grid import Runs
 log = logging.getLogger(__name__)
 
 MAGIC = b"fhe1"
-_HEADER = struct.Struct("<4sIQII")
-_NUMBERED = struct.Struct("<QII")
+_HEADER = struct.Struct("<4sIQIIdd")
+_NUMBERED = struct.Struct("<QIIdd")
 """What of the header the checksum covers."""
 _PADDING = (b"", b"", b"", b"", b"\0" * 4)
 """By size modulo 8; every size is a multiple of 4."""
@@ -73,8 +74,8 @@ class Entry(NamedTuple):
     parts: list[list[int]]
     """Per metric: its number, runs, samples."""
     number: int
-    oldest: float
-    newest: float
+    times: tuple[float, float]
+    """Oldest and newest time stamp."""
 
 
 def entry(number: int, batches: Sequence[Batch], metric_of: NDArray[np.uint16]) -> Entry:
@@ -112,7 +113,9 @@ def entry(number: int, batches: Sequence[Batch], metric_of: NDArray[np.uint16]) 
     index[:, 0] = present
     index[:, 1] = np.diff(run_bounds)
     index[:, 2] = np.diff(bounds)
-    pieces: list[Any] = [_NUMBERED.pack(number, len(present), 0), index, _PADDING[index.nbytes % 8]]
+    times = (float(at.min(initial=np.inf)), float(at.max(initial=-np.inf)))
+    head = _NUMBERED.pack(number, len(present), 0, *times)
+    pieces: list[Any] = [head, index, _PADDING[index.nbytes % 8]]
     for place in range(len(present)):
         runs = slice(run_bounds[place], run_bounds[place + 1])
         mine = slice(bounds[place], bounds[place + 1])
@@ -123,8 +126,7 @@ def entry(number: int, batches: Sequence[Batch], metric_of: NDArray[np.uint16]) 
         checksum = zlib.crc32(piece, checksum)
         size += len(piece) if isinstance(piece, bytes) else piece.nbytes
     pieces.insert(0, MAGIC + checksum.to_bytes(4, "little"))
-    oldest, newest = float(at.min(initial=np.inf)), float(at.max(initial=-np.inf))
-    return Entry(pieces, size, index.tolist(), number, oldest, newest)
+    return Entry(pieces, size, index.tolist(), number, times)
 
 
 def _part_size(runs: int, samples: int) -> int:
@@ -170,7 +172,7 @@ class Segment:
         end = os.fstat(self.file).st_size
         while self.size + _HEADER.size <= end:
             probe = os.pread(self.file, _PROBE, self.size)
-            magic, crc, number, metrics, _ = _HEADER.unpack_from(probe)
+            magic, crc, number, metrics, _, oldest, newest = _HEADER.unpack_from(probe)
             head = _HEADER.size + (12 * metrics + 7) // 8 * 8
             if magic != MAGIC or number <= self.last or self.size + head > end:
                 return
@@ -190,10 +192,11 @@ class Segment:
                     )
                     self.size += size  # what follows is good
                     continue
-            self._learn_times(index, self.size + head)
-            self._learn(number, index, head)
+            self._learn(number, index, head, (oldest, newest))
 
-    def _learn(self, number: int, index: list[list[int]], head: int) -> None:
+    def _learn(
+        self, number: int, index: list[list[int]], head: int, times: tuple[float, float]
+    ) -> None:
         offset = self.size + head
         for metric, runs, samples in index:
             self.parts.setdefault(metric, []).append(Part(number, offset, runs, samples))
@@ -201,13 +204,7 @@ class Segment:
             self.samples += samples
         self.size = offset
         self.last = number
-
-    def _learn_times(self, index: list[list[int]], offset: int) -> None:
-        for _, runs, samples in index:
-            at = np.frombuffer(os.pread(self.file, 8 * runs, offset), np.float64)
-            self.newest = max(self.newest, float(at.max()))
-            self.oldest = min(self.oldest, float(at.min()))
-            offset += _part_size(runs, samples)
+        self.oldest, self.newest = min(self.oldest, times[0]), max(self.newest, times[1])
 
     def append(self, made: Entry) -> None:
         """Write one entry; a failed write leaves nothing of it.
@@ -224,9 +221,7 @@ class Segment:
         except OSError:
             os.ftruncate(self.file, self.size)
             raise
-        self._learn(made.number, made.parts, made.size - _parts_size(made.parts))
-        self.newest = max(self.newest, made.newest)
-        self.oldest = min(self.oldest, made.oldest)
+        self._learn(made.number, made.parts, made.size - _parts_size(made.parts), made.times)
 
     def cut(self) -> int:
         """Cut off what stands after the last whole entry; return how many bytes."""

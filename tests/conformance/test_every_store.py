@@ -53,13 +53,17 @@ def series(table: SeriesTable, metric: Metric, target: int, many: int = 1) -> Id
 
 
 def batch(
-    table: SeriesTable, target: int, at: float, values: dict[Metric, float | list[float]]
+    table: SeriesTable,
+    target: int,
+    at: float,
+    values: dict[Metric, float | list[float]],
+    source: str = "sonic",
 ) -> Batch:
     """Return one reading of a target: of each metric as many series as values are given."""
     lists = {m: v if isinstance(v, list) else [v] for m, v in values.items()}
     ids = [series(table, metric, target, len(given)) for metric, given in lists.items()]
     return Batch(
-        table.clock("test", f"leaf-{target}"),
+        table.clock(source, f"leaf-{target}"),
         at,
         np.concatenate(ids),
         np.array([value for given in lists.values() for value in given], np.float64),
@@ -166,6 +170,23 @@ class TestEveryStore:
         assert len(store.window(RX_BYTES, 10.0, 10.0)) == 0
         assert len(store.window(RX_POWER, 10.0, 10.0)) == 1
 
+    def test_a_series_of_two_clocks_belongs_to_the_one_that_read_it_last(
+        self, reopen: Open
+    ) -> None:
+        store = reopen()
+        mine = series(store.table, UP, 0)
+        clocks = [store.table.clock(source, "leaf-0") for source in ("sonic", "snmp")]
+        rows = [(0, 10.0, 1.0), (1, 12.0, 0.0), (0, 20.0, 1.0), (1, 22.0, 0.0), (0, 30.0, 1.0)]
+        for clock, at, value in rows:
+            store.append([Batch(clocks[clock], at, mine, np.array([value]))])
+        samples = [(clocks[c], at, mine, np.array([value])) for c, at, value in rows]
+        for until in (9.0, 11.0, 25.0, 30.0):
+            want = aligned(UP, store.table, samples, until, 60.0)
+            assert_equal(store.window(UP, until, 60.0), want)
+        assert store.window(UP, 30.0, 60.0).values.tolist() == [[1.0, 1.0, 1.0]]
+        assert store.one(int(mine[0]), 0.0, 25.0)[0].tolist() == [10.0, 12.0, 20.0, 22.0]
+        assert store.latest(UP, 25.0, 60.0).values.tolist() == [0.0]
+
     def test_span_is_from_first_to_last(self, reopen: Open) -> None:
         store = reopen()
         store.append([batch(store.table, 0, at, {UP: 1.0}) for at in (50.0, 20.0, 70.0)])
@@ -179,18 +200,18 @@ TIMES = st.integers(0, 40).map(float) | st.floats(0, 8000) | st.sampled_from([36
 READINGS = st.dictionaries(
     st.sampled_from(list(METRICS)), st.lists(VALUES, min_size=1, max_size=3), min_size=1
 )
-BATCHES = st.tuples(st.integers(0, 3), TIMES, READINGS)
+BATCHES = st.tuples(st.integers(0, 3), TIMES, READINGS, st.sampled_from(["sonic", "snmp"]))
 MOVES = st.lists(BATCHES, max_size=5) | st.sampled_from(["maintain", "restart", "ask"])
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(moves=st.lists(MOVES, max_size=14), until=TIMES, seconds=st.floats(0.5, 9000))
 @pytest.mark.parametrize("kind", STORES)
 def test_windows_equal_the_slow_reference(
     kind: str,
-    moves: list[str | list[tuple[int, float, dict[Metric, list[float]]]]],
+    moves: list[str | list[tuple[int, float, dict[Metric, list[float]], str]]],
     until: float,
     seconds: float,
     tmp_path_factory: pytest.TempPathFactory,
@@ -211,8 +232,8 @@ def test_windows_equal_the_slow_reference(
                 store.window(metric, until, seconds)
         elif isinstance(move, list):
             batches = [
-                batch(store.table, target, at, {m: list(v)[:3] for m, v in values.items()})
-                for target, at, values in move
+                batch(store.table, target, at, {m: list(v) for m, v in values.items()}, source)
+                for target, at, values, source in move
                 if all(len(m.labels) > 2 or len(v) == 1 for m, v in values.items())
             ]
             store.append(batches)

@@ -7,7 +7,9 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -204,4 +206,32 @@ def test_a_series_that_the_table_does_not_know_is_refused(tmp_path: Path) -> Non
     stranger = Batch(0, 1.0, np.array([5], np.int32), np.ones(1))
     with pytest.raises(StoreError, match="table does not know"):
         store.append([stranger])
+    store.close()
+
+
+def test_threads_may_append_maintain_and_read_at_once(tmp_path: Path) -> None:
+    store = EmbeddedStore.open(tmp_path)
+    store.append([poll(store.table, 0, 0.0)])
+
+    def tend() -> int:
+        rounds = 0
+        while not done.is_set():
+            store.fold_now()
+            store.maintain(0.001)
+            rounds += 1
+        return rounds
+
+    def look() -> list[int]:
+        return [store.window(RX_BYTES, 1e6, 2e6).values.shape[1] for _ in range(60)]
+
+    done = threading.Event()
+    with ThreadPoolExecutor(2) as pool:
+        tending, looking = pool.submit(tend), pool.submit(look)
+        for at in range(1, 300):
+            store.append([poll(store.table, target, float(at)) for target in range(at % 5 + 1)])
+        columns = looking.result()
+        done.set()
+        assert tending.result() > 0
+    assert columns == sorted(columns)
+    assert store.window(RX_BYTES, 1e6, 2e6).at[0].tolist() == [float(at) for at in range(300)]
     store.close()
