@@ -1,6 +1,6 @@
 """Counter arithmetic, in one place for collectors and analyzer.
 
-A counter that fell did one of three things (detection.md A7): it wrapped, provably, at a width
+A counter that fell did one of three things (docs/methods.md): it wrapped, provably, at a width
 that it is known to have; it was reset; or nobody can tell, and the interval is dropped.
 InfiniBand's classic error counters saturate instead: at their maximum they say "at least".
 
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 NEAR_TOP = 0.9
-"""A wrap is believed only from the last tenth of the range (detection.md A7)."""
+"""A wrap is believed only from the last tenth of the range (docs/methods.md)."""
 
 SLACK = 1.2
 """A wrap's step may exceed what the line can carry by this much: polls jitter."""

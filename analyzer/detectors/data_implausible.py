@@ -1,7 +1,7 @@
 """Readings that contradict physics.
 
 A port that carries more than its line rate has a wrong counter, unit or speed, not a busy link
-(detection.md A7). A target whose readings keep being refused as impossible has a sensor or a
+(docs/methods.md). A target whose readings keep being refused as impossible has a sensor or a
 mapping to be mended. Stays quiet for a single odd value: those are refused and counted.
 """
 

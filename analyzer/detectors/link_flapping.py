@@ -1,6 +1,6 @@
 """A link that falls and comes back again and again.
 
-Two half-lives (detection.md A7): 15 minutes for a link that is unusable now, 24 hours for one
+Two half-lives (docs/methods.md): 15 minutes for a link that is unusable now, 24 hours for one
 that falls three times a day. Counters see what polls miss, states see what counters lose; each
 transition counts once, whichever end saw it. Falls of (nearly) all links of a device at once
 are that device's restart and do not count, nor do those while a port is disabled.

@@ -4,7 +4,7 @@ Symbol and CRC errors are judged as a ratio to the bits that the link carried th
 (speed times exposure), retrains and replays as a rate; each with its exact interval, so that
 three errors in twelve minutes are evidence and not proof. A link is ill when even the lower
 bound is beyond the limit; with too few bits nothing is said. Stays quiet in the warm-up after a
-link came up, over resets, and for a link that is down (detection.md A3, A4, A7).
+link came up, over resets, and for a link that is down (docs/methods.md).
 """
 
 from collections.abc import Iterator
@@ -45,7 +45,7 @@ class LinkSubhealthySettings(DetectorSettings):
     """Errors of so long after a link came up belong to its training."""
 
     symbol_error_ratio: float = Field(default=1e-14, gt=0)
-    """Error limit of errors left after FEC and retry, per bit (NDR with PLR; A4)."""
+    """Error limit of errors left after FEC and retry, per bit (NDR with PLR)."""
 
     symbol_warning_ratio: float = Field(default=5e-15, gt=0)
     """Warning limit of the same."""

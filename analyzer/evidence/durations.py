@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from fabrichealth.model import Floats, Window
+from fabrichealth.model import Changes, Floats, Window
 
 Bools = NDArray[np.bool_]
 
@@ -50,3 +50,22 @@ def fresh(window: Window, polls: float = 3.5) -> Bools:
     limit = polls * np.where(known, period, usual)
     with np.errstate(invalid="ignore"):
         return np.asarray(age <= limit, np.bool_)
+
+
+FRESH_POLLS = 3.5
+"""A series is heard while it was read within so many of its own periods."""
+
+FRESH_SECONDS = 15.0
+"""And it may always be so old: judging lags a little behind reading."""
+
+
+def heard(changes: Changes) -> Bools:
+    """Return which rows of `changes` speak now ([r]); one read only once has no period yet.
+
+    It counts as heard if it is as young as the usual row, and in any case for a minute.
+    """
+    known = np.isfinite(changes.period)
+    usual = float(np.median(changes.period[known])) if known.any() else 60.0 / FRESH_POLLS
+    limit = FRESH_POLLS * np.where(known, changes.period, usual)
+    age = changes.until - changes.seen_at
+    return np.asarray(age <= np.maximum(limit, FRESH_SECONDS), np.bool_)

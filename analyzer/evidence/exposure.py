@@ -1,4 +1,4 @@
-"""Exact intervals for rates of rare errors (detection.md A3).
+"""Exact intervals for rates of rare errors (docs/methods.md).
 
 k events in an exposure of n (bits, seconds, packets) leave the rate between the Garwood bounds
 chi2(a/2, 2k) / 2n and chi2(1 - a/2, 2k + 2) / 2n. Bursts make the counts wider than Poisson

@@ -1,4 +1,4 @@
-"""Flap scores on two time scales (RFC 2439's figure of merit, detection.md A7).
+"""Flap scores on two time scales (RFC 2439's figure of merit, docs/methods.md).
 
 Each transition to down adds 1000; the score halves with its half-life. The fast scale (15 min)
 sees a link that is unusable now, the slow one (24 h) a link that falls once an hour.

@@ -9,7 +9,7 @@ from fabrichealth.catalogue.ports import LINK_DOWNS, UP
 from fabrichealth.model import Changes, Floats, Port, View
 
 TOGETHER = 0.8
-"""A device whose links fall together by this share was restarted (rack reboots, field.md 0.3)."""
+"""A device whose links fall together by this share was restarted (rack reboots fell so in the field)."""
 
 AT_LEAST = 3
 """With fewer links than this falling together nothing is said of the device."""
