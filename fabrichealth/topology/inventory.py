@@ -1,0 +1,153 @@
+"""The inventory: what faces what, what sits where, and the names that things go by."""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from functools import cached_property
+
+from fabrichealth.model.place import Place, Port
+from fabrichealth.topology.rows import Device, Domain, Feed, Link, Loop, Rack, Route
+
+
+class Topology:
+    """The inventory, checked, with the look-ups that everybody needs."""
+
+    def __init__(
+        self,
+        devices: Iterable[Device] = (),
+        links: Iterable[Link] = (),
+        domains: Iterable[Domain] = (),
+        racks: Iterable[Rack] = (),
+        loops: Iterable[Loop] = (),
+        feeds: Iterable[Feed] = (),
+        routing: Iterable[Route] = (),
+    ) -> None:
+        self.devices = {device.name: device for device in devices}
+        self.links = {link.id: link for link in links}
+        self.domains = {domain.name: domain for domain in domains}
+        self.racks = {rack.name: rack for rack in racks}
+        self.loops = {loop.name: loop for loop in loops}
+        self.feeds = {feed.name: feed for feed in feeds}
+        self.routing = tuple(routing)
+
+    @cached_property
+    def link_of(self) -> dict[Port, Link]:
+        """The link of each cabled port."""
+        return {end: link for link in self.links.values() for end in link.ends}
+
+    @cached_property
+    def links_of(self) -> dict[str, list[Link]]:
+        """The links of each device."""
+        found: dict[str, list[Link]] = defaultdict(list)
+        for link in self.links.values():
+            for device in {end.device for end in link.ends}:
+                found[device].append(link)
+        return dict(found)
+
+    @cached_property
+    def hosted(self) -> dict[str, list[str]]:
+        """The accelerators and NICs that each host holds."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for device in self.devices.values():
+            if device.host:
+                found[device.host].append(device.name)
+        return dict(found)
+
+    @cached_property
+    def in_rack(self) -> dict[str, list[str]]:
+        """The devices of each rack."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for name in self.devices:
+            if rack := self.rack_of(name):
+                found[rack].append(name)
+        return dict(found)
+
+    @cached_property
+    def _ids(self) -> dict[str, str]:
+        return {
+            alias.casefold(): device.name
+            for device in self.devices.values()
+            for alias in (*device.ids, device.name)
+            if not _is_pci(alias)
+        }
+
+    @cached_property
+    def _pci(self) -> dict[tuple[str, str], str]:
+        return {
+            (device.host or device.name, _short_pci(alias)): device.name
+            for device in self.devices.values()
+            for alias in device.ids
+            if _is_pci(alias)
+        }
+
+    @cached_property
+    def _uids(self) -> dict[tuple[str, str], str]:
+        return {
+            (device.name, facts.uid.casefold()): port
+            for device in self.devices.values()
+            for port, facts in device.ports.items()
+            if facts.uid
+        }
+
+    def named(self, alias: str, host: str = "") -> str | None:
+        """Return the device that goes by a GUID, MAC, UUID, system name, or PCI address.
+
+        PCI addresses count within one host, which must then be given.
+        """
+        if _is_pci(alias):
+            return self._pci.get((host, _short_pci(alias)))
+        return self._ids.get(alias.casefold())
+
+    def port_with_uid(self, device: str, uid: str) -> str | None:
+        """Return the written name of the port whose `uid` the device reports."""
+        return self._uids.get((device, uid.casefold()))
+
+    def peer(self, port: Port) -> Port | None:
+        """Return the port at the other end of the cable."""
+        link = self.link_of.get(port)
+        if link is None:
+            return None
+        one, other = link.ends
+        return other if port == one else one
+
+    def rack_of(self, device: str) -> str:
+        """Return the rack of a device, or of the host that holds it; empty if unknown."""
+        row = self.devices.get(device)
+        if row is None:
+            return ""
+        return row.rack or (self.rack_of(row.host) if row.host and row.host != device else "")
+
+    def domain_of(self, device: str) -> str:
+        """Return the domain of a device, its host or its rack; empty if it has none."""
+        row = self.devices.get(device)
+        if row is None:
+            return ""
+        if row.domain:
+            return row.domain
+        if row.host and row.host != device and (found := self.domain_of(row.host)):
+            return found
+        rack = self.racks.get(self.rack_of(device))
+        return rack.domain if rack and row.role in {"accelerator", "host", "nic"} else ""
+
+    def devices_of(self, place: Place) -> tuple[str, ...]:
+        """Return the devices that a place belongs to: both ends of a link, the rack's content."""
+        if place.type == "link":
+            link = self.links.get(place.id)
+            ends = place.id.split("--") if link is None else [link.a, link.b]
+            return tuple(end.partition("/")[0] for end in ends)
+        if place.type == "port":
+            return (place.id.partition("/")[0],)
+        if place.type == "rack":
+            return tuple(self.in_rack.get(place.id, ()))
+        return (place.id,)
+
+
+def _is_pci(alias: str) -> bool:
+    head, dot, function = alias.rpartition(".")
+    return bool(dot) and function.isdigit() and 1 <= head.count(":") <= 2 and len(alias) <= 16
+
+
+def _short_pci(alias: str) -> str:
+    """Return domain:bus:device.function with a four digit domain, in lower case."""
+    parts = alias.lower().split(":")
+    domain = parts[0][-4:].rjust(4, "0") if len(parts) == 3 else "0000"
+    return ":".join([domain, *parts[-2:]])
