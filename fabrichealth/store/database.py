@@ -91,7 +91,7 @@ class Database:
             raise StoreError(f"{path}: no store there yet; start the collecting process first")
         try:
             self._db = sqlite3.connect(
-                path if write else f"file:{path}?mode=ro",
+                path if write else f"{path.resolve().as_uri()}?mode=ro",
                 uri=not write,
                 isolation_level=None,
                 check_same_thread=False,

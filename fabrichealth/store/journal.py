@@ -37,7 +37,7 @@ class SqliteJournal:
             if not read_only:
                 path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(
-                f"file:{path}?mode=ro" if read_only else path,
+                f"{path.resolve().as_uri()}?mode=ro" if read_only else path,
                 uri=read_only,
                 isolation_level=None,
                 check_same_thread=False,

@@ -56,6 +56,9 @@ class Maintenance:
         self._numbering = numbering
         self._settings = settings
         self._round: Iterator[None] | None = None
+        self._added = 0
+        self._settled: tuple[float, int] | None = None
+        """Hour and chunks added so far when there was nothing left to do."""
 
     def step(self, now: float | None) -> bool:
         """Do one bounded piece of work; False when there is nothing to do.
@@ -97,9 +100,12 @@ class Maintenance:
     def _work(self, now: float) -> Iterator[None]:
         for segment in self._head.segments[:-1]:
             yield from self._fold(segment)
-        for metric in self._numbering.metrics:
-            yield from self._cook(metric, now)
-        yield from self._forget(now)
+        state = (now // HOUR, self._added)
+        if self._settled != state:
+            for metric in self._numbering.metrics:
+                yield from self._cook(metric, now)
+            yield from self._forget(now)
+            self._settled = state
         yield from self._tidy()
 
     # Fold
@@ -129,6 +135,7 @@ class Maintenance:
         """Insert a grid as chunks (inside a transaction), the latest ones if no age is given."""
         if not len(grid):
             return
+        self._added += 1
         self._database.add(
             [
                 Chunk(tier, number, block, part.first, part.last, part.times.shape[1], body)

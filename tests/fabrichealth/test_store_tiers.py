@@ -112,10 +112,11 @@ def test_a_store_that_grew_too_large_forgets_readings_first(tmp_path: Path) -> N
 
 
 def test_numbers_and_windows_survive_folding_and_restarts(tmp_path: Path) -> None:
-    store = folded(tmp_path, 1.5)
+    odd = tmp_path / "50% of what? #1"
+    store = folded(odd, 1.5)
     before = store.window(RX_POWER, 1.5 * HOUR, 1.5 * HOUR)
     store.close()
-    again = EmbeddedStore.open(tmp_path, read_only=True)
+    again = EmbeddedStore.open(odd, read_only=True)
     after = again.window(RX_POWER, 1.5 * HOUR, 1.5 * HOUR)
     np.testing.assert_array_equal(before.values, after.values)
     np.testing.assert_array_equal(before.series, after.series)
