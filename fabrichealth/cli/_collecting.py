@@ -8,7 +8,6 @@ import asyncio
 import contextlib
 import json
 import logging
-import sys
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,6 +22,7 @@ from collectors.source import Source
 from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.watchers import DROPPED_SAMPLES, SPOOLED_SAMPLES
 from fabrichealth.cli._events import read_from
+from fabrichealth.cli._judge_child import JudgeChild
 from fabrichealth.cli._site import Setup
 from fabrichealth.errors import SiteError
 from fabrichealth.events import Event
@@ -37,7 +37,6 @@ from fabrichealth.store.journal import SqliteJournal
 log = logging.getLogger("collecting")
 
 FOLLOW_PERIOD = 2.0
-RESTART_DELAY = 5.0
 SAVE_PERIOD = 60.0
 OWN_PERIOD = 10.0
 
@@ -64,6 +63,7 @@ class Collecting:
         """Newest object of every incident of this process's life, by id."""
         self.judging = asyncio.Event()
         """Set once the judging child has made its first pass."""
+        self._judge: JudgeChild | None = None
         self._tasks: list[asyncio.Task[None]] = []
         self._committer: Committer | None = None
 
@@ -110,6 +110,8 @@ class Collecting:
         self.setup = setup
         self.poller.inventory = Inventory(self.table, setup.topology)
         await self._follow(setup)
+        if self._judge is not None:
+            self._judge.replace()
 
     def take(self, batches: list[Batch], events: list[Event]) -> None:
         """Take what a poll, the inventory or the judge brought."""
@@ -194,37 +196,9 @@ class Collecting:
             await self.clock.sleep(FOLLOW_PERIOD)
 
     async def judged(self) -> None:
-        """Run the judging child until cancelled; start it again if it ends."""
-        while True:
-            try:
-                await self._hear_child()
-            except OSError as wrong:
-                log.error("judging cannot be started: %s", wrong)
-            log.warning("judging ended; starting it again in %g s", RESTART_DELAY)
-            await asyncio.sleep(RESTART_DELAY)
-
-    async def _hear_child(self) -> None:
-        words = [sys.executable, "-m", "fabrichealth.cli._judging", str(self.setup.site.path)]
-        words += ["--speed", repr(self.clock.speed), "--origin", repr(self.clock.origin)]
-        child = await asyncio.create_subprocess_exec(
-            *words,
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            limit=2**26,
-        )
-        try:
-            while child.stdout is not None and (line := await child.stdout.readline()):
-                self._hear(orjson.loads(line))
-            await child.wait()
-        finally:
-            if child.returncode is None:
-                if child.stdin is not None:
-                    child.stdin.close()  # the child ends by itself then
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(child.wait(), 5.0)
-                if child.returncode is None:
-                    child.kill()
-                    await child.wait()
+        """Run the judging child until cancelled."""
+        self._judge = JudgeChild(self.setup.site.path, self.clock, self._hear)
+        await self._judge.run()
 
     def _hear(self, plain: dict[str, Any]) -> None:
         if "incident" in plain:
