@@ -1,0 +1,239 @@
+"""What is asked of every source: nothing that a device says may break it or be made up."""
+
+import contextlib
+import json
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from collectors.intake import Bounds, checked
+from collectors.source import Source, SourceSettings, Target
+from emulator.fabric import Fabric
+from emulator.hosttree import HostTree, nics
+from emulator.pages import dcgm, switch
+from emulator.plan import Plan
+from fabrichealth.catalogue import METRICS
+from fabrichealth.cli._sample import told
+from fabrichealth.errors import SourceUnavailable
+from fabrichealth.model import Poll, Reason, SeriesTable
+from fabrichealth.plugins import classes, modules
+
+SOURCES = classes("collectors.sources", Source)
+
+AT = 1_767_225_600.0
+
+every_source = pytest.mark.parametrize("kind", SOURCES.values(), ids=SOURCES)
+
+quickly = settings(
+    max_examples=40,
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+
+
+def built(kind: type[Source], address: str = "", **options: str) -> Source:
+    """Return a source of a kind with defaults, whose target is a name and perhaps an address."""
+    name = kind.__module__.rpartition(".")[2]
+    target = Target("target-1", name, address, "", options)
+    return kind(kind.settings_type.model_validate({"timeout": "2s"}), target, SeriesTable())
+
+
+def captured(kind: type[Source], *files: Path) -> Poll | None:
+    """Return what captures give, None where they are not of this source; checks what came."""
+    source = built(kind)
+    try:
+        poll = source.captured(list(files), AT)
+    except SourceUnavailable:
+        return None
+    poll = checked(poll, Bounds(source.table), source.table, AT, source.settings.stale_after)
+    assert {source.table.metric(n) for n in range(len(source.table))} <= set(kind.metrics)
+    assert all(isinstance(one.reason, Reason) for one in poll.refused)
+    return poll
+
+
+@every_source
+class TestEverySource:
+    def test_gives_metrics_of_the_catalogue(self, kind: type[Source]) -> None:
+        assert kind.metrics
+        assert set(kind.metrics) <= set(METRICS.values())
+
+    def test_says_in_its_first_line_what_it_reads(self, kind: type[Source]) -> None:
+        module = dict(modules("collectors.sources"))[kind.__module__.rpartition(".")[2]]
+        for text in (module.__doc__, kind.__doc__):
+            assert text
+            assert len(text.splitlines()[0]) > 10
+
+    def test_explains_each_setting_to_an_operator(self, kind: type[Source]) -> None:
+        assert issubclass(kind.settings_type, SourceSettings)
+        assert [name for name, _, words in told(kind.settings_type) if not words] == []
+
+    async def test_is_built_and_let_go_without_a_visit(self, kind: type[Source]) -> None:
+        await built(kind).close()
+
+    @quickly
+    @given(body=st.binary(max_size=400))
+    def test_any_bytes_give_readings_or_a_refusal(
+        self, kind: type[Source], tmp_path: Path, body: bytes
+    ) -> None:
+        file = tmp_path / "capture"
+        file.write_bytes(body)
+        captured(kind, file)
+
+    @quickly
+    @given(text=st.text(st.sampled_from('abAB01.:-+ \t\n"{}[]#=\\,/%()e') | st.characters()))
+    def test_any_text_gives_readings_or_a_refusal(
+        self, kind: type[Source], tmp_path: Path, text: str
+    ) -> None:
+        file = tmp_path / "capture.txt"
+        file.write_text(text, encoding="utf-8", errors="replace", newline="")
+        captured(kind, file)
+
+    @quickly
+    @given(
+        plain=st.recursive(
+            st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+            lambda one: (
+                st.lists(one, max_size=4) | st.dictionaries(st.text(max_size=30), one, max_size=4)
+            ),
+            max_leaves=12,
+        )
+    )
+    def test_any_json_gives_readings_or_a_refusal(
+        self, kind: type[Source], tmp_path: Path, plain: Any
+    ) -> None:
+        file = tmp_path / "capture.json"
+        file.write_text(json.dumps(plain), encoding="utf-8")
+        captured(kind, file)
+
+    @pytest.mark.parametrize(
+        "make",
+        [
+            pytest.param(lambda path: path.touch(), id="empty file"),
+            pytest.param(lambda path: path.mkdir(), id="empty folder"),
+            pytest.param(lambda path: path.write_bytes(b"\0" * 4096), id="zeros"),
+            pytest.param(lambda path: path.write_bytes(b"\xff" * 4096), id="ones"),
+            pytest.param(lambda path: path.write_text("[" * 100_000), id="deep JSON"),
+            pytest.param(lambda path: path.write_text('{"a":' * 50_000), id="deep JSON objects"),
+            pytest.param(lambda path: path.write_text("9" * 10_000), id="a number without end"),
+            pytest.param(lambda path: path.write_text("a" * 2**20), id="a line without end"),
+            pytest.param(lambda path: path.write_text("<html><body>502</body></html>"), id="HTML"),
+            pytest.param(lambda path: path.symlink_to(path), id="a link to itself"),
+            pytest.param(lambda path: None, id="nothing there"),
+        ],
+    )
+    def test_what_is_no_reply_is_unavailable(
+        self, kind: type[Source], tmp_path: Path, make: Callable[[Path], object]
+    ) -> None:
+        place = tmp_path / "capture"
+        make(place)
+        poll = captured(kind, place)
+        assert poll is None or poll.readings == 0
+        if poll is None:
+            with pytest.raises(SourceUnavailable, match=r"\A.+\Z"):  # one line
+                built(kind).captured([place], AT)
+
+    @quickly
+    @given(
+        memory=st.dictionaries(
+            st.sampled_from(["ports", "wraps", "codes", "last", "counts", "x"]),
+            st.recursive(
+                st.none() | st.integers() | st.floats() | st.text(max_size=8),
+                lambda one: st.lists(one, max_size=3) | st.dictionaries(st.text(max_size=8), one),
+                max_leaves=8,
+            ),
+        )
+    )
+    def test_a_spoiled_memory_is_ignored(self, kind: type[Source], memory: dict[str, Any]) -> None:
+        source = built(kind)
+        source.remember(memory)
+        json.dumps(source.memory())
+
+    async def test_a_target_that_refuses_is_unavailable(self, kind: type[Source]) -> None:
+        if not kind.schemes:
+            pytest.skip("runs on the host and has no address")
+        with socket.socket() as taken:  # bound and not listening: every connection is refused
+            taken.bind(("127.0.0.1", 0))
+            source = built(kind, f"{kind.schemes[0]}://127.0.0.1:{taken.getsockname()[1]}/x")
+            with pytest.raises(SourceUnavailable) as wrong:
+                await source.read(AT)
+            await source.close()
+        assert "\n" not in str(wrong.value)
+        assert "target-1" in str(wrong.value)
+
+
+def host_tree(folder: Path) -> list[Path]:
+    HostTree(folder, nics(2, ethernet=True), boot=AT - 1e6).update()
+    return [folder]
+
+
+def accelerators(folder: Path) -> list[Path]:
+    return _page(folder, dcgm.page(Fabric(Plan(), 1, AT), "host-001"))
+
+
+def leaf(folder: Path) -> list[Path]:
+    return _page(folder, switch.page(Fabric(Plan(), 1, AT), "leaf-01"))
+
+
+def _page(folder: Path, text: str) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    (folder / "page.prom").write_text(text)
+    return [folder / "page.prom"]
+
+
+EMULATED = {
+    "host": [host_tree],
+    "prom": [accelerators, leaf],
+}
+"""Replies of emulated devices, by source; one that is emulated is added here."""
+
+REPLIES = [
+    pytest.param(SOURCES[name], make, id=f"{name}: {make.__name__}")
+    for name, makers in EMULATED.items()
+    for make in makers
+]
+
+
+@pytest.mark.parametrize(("kind", "make"), REPLIES)
+class TestReplies:
+    def test_are_read(
+        self, kind: type[Source], make: Callable[[Path], list[Path]], tmp_path: Path
+    ) -> None:
+        poll = captured(kind, *make(tmp_path / "reply"))
+        assert poll is not None
+        assert poll.readings > 10
+
+    @settings(quickly, max_examples=25)
+    @given(data=st.data())
+    def test_spoiled_anywhere_are_read_or_refused(
+        self,
+        kind: type[Source],
+        make: Callable[[Path], list[Path]],
+        tmp_path_factory: pytest.TempPathFactory,
+        data: st.DataObject,
+    ) -> None:
+        (place,) = make(tmp_path_factory.mktemp("spoiled") / "reply")
+        files = sorted(place.rglob("*")) if place.is_dir() else [place]
+        files = [file for file in files if file.is_file()]
+        for file in data.draw(st.lists(st.sampled_from(files), min_size=1, max_size=3)):
+            body = bytearray(file.read_bytes())
+            start = data.draw(st.integers(0, len(body)))
+            body[start : data.draw(st.integers(start, len(body)))] = data.draw(st.binary())
+            with contextlib.suppress(OSError):
+                file.write_bytes(body)
+        captured(kind, place)
+
+    def test_what_it_remembers_it_takes_up_again(
+        self, kind: type[Source], make: Callable[[Path], list[Path]], tmp_path: Path
+    ) -> None:
+        files = make(tmp_path / "reply")
+        source, other = built(kind), built(kind)
+        source.captured(files, AT)
+        kept = json.loads(json.dumps(source.memory()))
+        other.remember(kept)
+        other.captured(files, AT + 10)
+        assert json.loads(json.dumps(other.memory())) == kept
