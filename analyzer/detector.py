@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
+from analyzer.evidence.durations import heard
 from fabrichealth.kinds import IncidentKind
 from fabrichealth.metric import Metric
 from fabrichealth.model import Finding, View
@@ -42,6 +43,11 @@ class Detector(ABC, Generic[S]):
     """The kinds it may speak of."""
     metrics: ClassVar[tuple[Metric, ...]]
     """The metrics it looks at; the first is what it cannot do without."""
+    remembers: ClassVar[tuple[Metric, ...] | None] = None
+    """Those whose changes it asks for; None: all of them, if its setting `memory` is not 0.
+
+    A counter that moves at every poll does not belong here: look at its window.
+    """
     settings_type: ClassVar[type[DetectorSettings]] = DetectorSettings
 
     def __init__(self, settings: S) -> None:
@@ -51,8 +57,18 @@ class Detector(ABC, Generic[S]):
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield a finding for each row beyond its margin, every pass as long as it is."""
 
+    @property
+    def remembered(self) -> tuple[Metric, ...]:
+        """The metrics whose changes must be kept over its setting `memory`."""
+        if self.settings.memory <= 0:
+            return ()
+        return self.metrics if self.remembers is None else self.remembers
+
     def coverage(self, view: View) -> float:
         """Return the share of what it should judge that had data enough."""
+        if self.metrics[0] in self.remembered:
+            changes = view.changes(self.metrics[0])
+            return float(heard(changes).mean()) if len(changes.rows) else 0.0
         window = view[self.metrics[0]]
         if not len(window):
             return 0.0

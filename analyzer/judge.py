@@ -9,24 +9,27 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from analyzer.detector import AnyDetector, Detector
+from analyzer.evidence.ends import PortStates
 from analyzer.incidents.claims import claims
 from analyzer.incidents.explaining import explained
 from analyzer.incidents.lifecycle import Policy, advance
 from analyzer.incidents.quality import quality
 from analyzer.incidents.restarts import restarts
 from analyzer.ledger import Ledger, copy_of
-from analyzer.memory import Memory
 from analyzer.verdicts import Verdict, verdicts
+from analyzer.viewing import Viewing
 from fabrichealth.catalogue.devices import BOOT_TIME
+from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.events import Event
-from fabrichealth.metric import Metric
-from fabrichealth.model import Changes, Finding, Incident, View, Window
+from fabrichealth.model import Finding, Incident
 from fabrichealth.plugins import classes
 from fabrichealth.settings import Settings
 from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
 
 BOOTS_REMEMBERED = 7200.0
+STATES_REMEMBERED = 7200.0
+ALSO_REMEMBERED = {BOOT_TIME: BOOTS_REMEMBERED, UP: STATES_REMEMBERED, ADMIN_UP: STATES_REMEMBERED}
 EVENTS_REMEMBERED = 30 * 86_400.0
 
 
@@ -66,7 +69,7 @@ class Judge:
         self._detectors = every
         self.ledger = ledger
         self._policy = policy or Policy()
-        self._memory = Memory(store, _spans(every))
+        self._viewing = Viewing(store, every, ALSO_REMEMBERED)
         self._events: list[Event] = []
 
     def tell(self, events: Sequence[Event]) -> None:
@@ -77,61 +80,32 @@ class Judge:
     def judge(self, now: float) -> Outcome:
         """Run one pass at `now` (unix seconds)."""
         self._store.refresh()
-        self._memory.advance(now)
+        self._viewing.advance(now)
         known = [event for event in self._events if now - EVENTS_REMEMBERED < event.at <= now]
         found: list[Finding] = []
         cost: dict[str, tuple[float, float]] = {}
-        windows: dict[tuple[Metric, float], Window] = {}
-        view: View | None = None
         for name, detector in self._detectors.items():
             began = time.perf_counter()
-            view = self._view(name, detector, now, known, windows)
+            before = self.ledger.before.get(name, ())
+            view = self._viewing.view(detector, self.topology, known, before)
             mine = list(detector.judge(view))
             self.ledger.before[name] = mine
             found.extend(mine)
             cost[name] = (time.perf_counter() - began, detector.coverage(view))
-        boots = restarts(self._memory.changes(BOOT_TIME, now, BOOTS_REMEMBERED))
+        boots = restarts(self._viewing.changes(BOOT_TIME, BOOTS_REMEMBERED))
         events = sorted([*known, *boots], key=lambda event: event.at)
         standing = explained(claims(found, self.topology), self.topology)
         step = advance(self.ledger, standing, now, self.topology, events, self._policy)
-        if view is not None:
+        if step.changed:
+            states = PortStates(
+                *(self._viewing.changes(m, STATES_REMEMBERED) for m in (UP, ADMIN_UP))
+            )
             for incident in step.changed:
-                incident.data_quality = quality(incident, view)
+                incident.data_quality = quality(incident, states, self.topology)
         return Outcome(
             now,
             found,
             [copy_of(incident) for incident in step.changed],
-            step.closed,
+            [copy_of(incident) for incident in step.closed],
             verdicts(self.ledger, cost),
         )
-
-    def _view(
-        self,
-        name: str,
-        detector: AnyDetector,
-        now: float,
-        events: Sequence[Event],
-        windows: dict[tuple[Metric, float], Window],
-    ) -> View:
-        settings = detector.settings
-
-        def window(metric: Metric) -> Window:
-            key = (metric, settings.window)
-            if key not in windows:
-                windows[key] = self._store.window(metric, now, settings.window)
-            return windows[key]
-
-        def changes(metric: Metric) -> Changes:
-            return self._memory.changes(metric, now, settings.memory)
-
-        return View(now, self.topology, events, self.ledger.before.get(name, ()), window, changes)
-
-
-def _spans(every: Mapping[str, AnyDetector]) -> dict[Metric, float]:
-    """Return how long each metric's changes must be remembered."""
-    spans: dict[Metric, float] = {BOOT_TIME: BOOTS_REMEMBERED}
-    for detector in every.values():
-        if detector.settings.memory > 0:
-            for metric in detector.metrics:
-                spans[metric] = max(spans.get(metric, 0.0), detector.settings.memory)
-    return spans

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.durations import fresh
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import RX_BYTES, SPEED, TX_BYTES
 from fabrichealth.catalogue.watchers import REJECTED
@@ -42,6 +43,7 @@ class DataImplausible(Detector[DataImplausibleSettings]):
 
     kinds = (WATCH_DATA_IMPLAUSIBLE,)
     metrics = (RX_BYTES, TX_BYTES, SPEED, REJECTED)
+    remembers = (SPEED, REJECTED)  # byte counters move at every poll
     settings_type = DataImplausibleSettings
 
     def judge(self, view: View) -> Iterator[Finding]:
@@ -51,32 +53,36 @@ class DataImplausible(Detector[DataImplausibleSettings]):
         yield from self._refused(view)
 
     def _too_fast(self, view: View, metric: Metric) -> Iterator[Finding]:
-        carried, speed = view[metric], view[SPEED]
-        if not len(carried) or not len(speed):
+        carried, speed = view[metric], view.changes(SPEED)
+        if not len(carried) or not len(speed.rows):
             return
         steps = increases(carried.values, carried.times)
         rate = np.where(steps.reset, np.nan, steps.rate()) * 8.0  # bits per second
-        rows = [speed.row(*carried.labels(row)) for row in range(len(carried))]
-        line = np.array([speed.last[row] if row is not None else np.nan for row in rows])
-        with np.errstate(invalid="ignore"):
-            beyond = rate > self.settings.over_line_rate * line[:, None]
         known = np.isfinite(rate)
         rank = np.cumsum(known[:, ::-1], axis=1)[:, ::-1]
         recent = known & (rank <= self.settings.polls)
-        bad = (known.sum(axis=1) >= self.settings.polls) & ~(recent & ~beyond).any(axis=1)
-        for row in np.flatnonzero(bad):
+        least = np.where(recent, rate, np.inf).min(axis=1)
+        judged = known.sum(axis=1) >= self.settings.polls
+        judged &= fresh(carried) & (carried.coverage >= self.settings.min_coverage)
+        # no line is slower than the slowest, so few rows need their own
+        fast = least > self.settings.over_line_rate * float(np.min(speed.value))
+        for row in np.flatnonzero(judged & fast):
             port = Port(*carried.labels(int(row)))
+            place = speed.row(*port)
+            line = float(speed.value[place]) if place is not None else np.inf
+            if least[row] <= self.settings.over_line_rate * line:
+                continue
             first = int(np.argmax(recent[row]))
             now = float(rate[row][recent[row]][-1])
-            says = f"{now / 1e9:.4g} Gb/s on a line of {line[row] / 1e9:.4g} Gb/s"
+            says = f"{now / 1e9:.4g} Gb/s on a line of {line / 1e9:.4g} Gb/s"
             at = float(carried.last_at[row])
             yield Finding(
                 kind=WATCH_DATA_IMPLAUSIBLE,
                 about=port,
-                score=now / float(line[row]),
+                score=now / (self.settings.over_line_rate * line),
                 since=float(carried.times[row, first]),
                 at=view.now,
-                evidence=[evidence(metric, port, now, at, says, float(line[row]), "bit/s")],
+                evidence=[evidence(metric, port, now, at, says, line, "bit/s")],
                 because=f"{port} claims {says}: wrong unit, counter or speed",
             )
 

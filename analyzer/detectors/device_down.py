@@ -2,7 +2,8 @@
 
 Needs a witness other than the device itself. A device of which only one cable is watched is
 never accused on that cable alone: unless its own agent fell silent too, the link is the news.
-Peers that say nothing are no witnesses, neither way.
+Peers that say nothing are no witnesses, neither way; a device whose own agent goes on saying
+that a cabled port is up is not dark.
 """
 
 from collections.abc import Iterator
@@ -11,12 +12,15 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.ends import PortStates, port_states
+from analyzer.evidence.ends import SLACK, PortStates, cables, port_states
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.kinds import DEVICE_DOWN
-from fabrichealth.model import Finding, Place, Port, View
+from fabrichealth.model import Finding, Floats, Place, Port, View
 from fabrichealth.settings import Duration, seconds
+
+TOGETHER = 120.0
+"""Seconds within which the ports of a device fall with it; three polls, if those are longer."""
 
 
 class DeviceDownSettings(DetectorSettings):
@@ -39,74 +43,65 @@ class DeviceDown(Detector[DeviceDownSettings]):
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding per dark device."""
         states = port_states(view)
-        fallen = _fallen(view)
+        fallen = states.fresh & states.down & np.isfinite(states.fallen_at)
         before = {str(finding.about): finding for finding in view.before}
-        for device in view.topology.links_of:
-            peers = _peers(view, device)
-            said = {peer: states.says_down(peer) for _, peer in peers if peer in states.row}
-            down = [peer for peer, says in said.items() if says]
-            if any(says is False for says in said.values()):
-                continue
-            known = before.get(device)
-            if not down:
-                if known is not None:
-                    yield known  # nobody says anything now
-                continue
-            if known is None and not self._proven(states, device, peers, down):
-                continue
-            times = [fallen[peer] for peer in down if peer in fallen]
-            if known is None and not times:
-                continue  # never seen up
-            since = known.since if known is not None else min(times)
+        peers = (view.topology.peer(port) for port in states.ports(fallen))
+        suspects = dict.fromkeys(peer.device for peer in peers if peer is not None)
+        for device in {**dict.fromkeys(before), **suspects}:
+            yield from self._of_device(view, states, device, before.get(device))
+
+    def _of_device(
+        self, view: View, states: PortStates, device: str, known: Finding | None
+    ) -> Iterator[Finding]:
+        pairs = cables(view.topology, device)
+        said = {peer: states.says_down(peer) for _, peer in pairs}
+        down = [peer for peer, says in said.items() if says and not states.disabled(peer)]
+        if any(says is False for says in said.values()):
+            return
+        if not down:
+            if known is not None:
+                yield known  # nobody says anything now
+            return
+        if known is not None:
+            yield _finding(view, states, device, down, known.since)
+            return
+        rows = [row for peer in down if (row := states.row(peer)) is not None]
+        falls = states.fallen_at[rows]
+        if not np.isfinite(falls).any():
+            return  # never seen up
+        since = _went_dark(falls, float(np.nanmax(states.up.period[rows], initial=0.0)))
+        lives = any(states.up_since(mine, since + SLACK) for mine, _ in pairs)
+        if not lives and self._proven(states, pairs, down):
             yield _finding(view, states, device, down, since)
 
-    def _proven(
-        self,
-        states: PortStates,
-        device: str,
-        peers: list[tuple[Port, Port]],
-        down: list[Port],
-    ) -> bool:
+    def _proven(self, states: PortStates, pairs: list[tuple[Port, Port]], down: list[Port]) -> bool:
         """Return whether enough independent witnesses speak, and the device does not."""
         if len(down) >= self.settings.witnesses:
             return True
-        own = [states.says_down(port) for port, _ in peers]
-        return (
-            len(peers) == 1
-            and all(says is None for says in own)
-            and any(port in states.row for port, _ in peers)
-        )
+        own = [mine for mine, _ in pairs if states.row(mine) is not None]
+        silent = all(states.says_down(mine) is None for mine in own)
+        return len(pairs) == 1 and bool(own) and silent
 
 
-def _peers(view: View, device: str) -> list[tuple[Port, Port]]:
-    """Return (own port, peer's port) of every cable of a device."""
-    found = []
-    for link in view.topology.links_of[device]:
-        one, other = link.ends
-        if one.device != other.device:
-            found.append((one, other) if one.device == device else (other, one))
-    return found
-
-
-def _fallen(view: View) -> dict[Port, float]:
-    changes = view.changes(UP)
-    fell = np.flatnonzero((changes.before == 1) & (changes.after == 0))
-    return {
-        Port(*changes.labels(int(changes.row_of[entry]))): float(changes.at[entry])
-        for entry in fell
-    }
+def _went_dark(falls: Floats, period: float) -> float:
+    """Return when the last port fell, or the first of those that fell together with it."""
+    times = np.sort(falls[np.isfinite(falls)])
+    apart = np.flatnonzero(np.diff(times) > max(TOGETHER, 3 * period))
+    return float(times[apart[-1] + 1 if len(apart) else 0])
 
 
 def _finding(
     view: View, states: PortStates, device: str, down: list[Port], since: float
 ) -> Finding:
+    rows = {peer: states.row(peer) for peer in sorted(down)}
     lines = [
         evidence(
-            UP, peer, 0.0, float(states.up.last_at[states.row[peer]]),
+            UP, peer, 0.0, float(states.up.seen_at[row]),
             f"{peer}, which faces {device}, says down", 1.0,
         )
-        for peer in sorted(down)[:8]
+        for peer, row in rows.items() if row is not None
     ]  # fmt: skip
+    period = np.nanmax(states.up.period[[r for r in rows.values() if r is not None]], initial=0.0)
     minutes = max(view.now - since, 0.0) / 60
     return Finding(
         kind=DEVICE_DOWN,
@@ -114,9 +109,10 @@ def _finding(
         score=2.0,
         since=since,
         at=view.now,
-        evidence=lines,
+        evidence=lines[:8],
         because=(
             f"{device} is dark for {minutes:.1f} min: "
             f"all {len(down)} peers that report say their port to it is down"
         ),
+        detail={"period": float(period)},
     )

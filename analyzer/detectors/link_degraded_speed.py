@@ -2,24 +2,27 @@
 
 The written speed and width count first; where nothing is written, what the link itself had
 before; else what its peers have (same role, same technology, same role at the far end). Stays
-quiet for a link that is down, for groups too small or too mixed to have a norm, and for a
-retraining shorter than the hold.
+quiet for a link that is down, for groups too small or too mixed to have a norm, for what a link
+claimed to be in a single poll only, and for a retraining shorter than the hold.
 """
 
-from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.durations import fresh, unbroken
+from analyzer.evidence.durations import heard
+from analyzer.evidence.strata import strata
 from analyzer.evidence.testimony import evidence
-from fabrichealth.catalogue.ports import LANES, SPEED, UP
+from fabrichealth.catalogue.ports import LANES, PORT_INFO, SPEED, UP
 from fabrichealth.kinds import LINK_DEGRADED_SPEED, Cause
 from fabrichealth.metric import Metric
-from fabrichealth.model import Finding, Floats, Port, View, Window
+from fabrichealth.model import Changes, Finding, Floats, Ids, Port, View
 from fabrichealth.settings import Duration, seconds
+
+ROUNDING = 0.98
+"""Speeds are told with rounding: 96.97 Gb/s are 100."""
 
 
 class LinkDegradedSpeedSettings(DetectorSettings):
@@ -39,100 +42,84 @@ class LinkDegradedSpeed(Detector[LinkDegradedSpeedSettings]):
     """Speed and lanes against what is written, was, or is usual among peers."""
 
     kinds = (LINK_DEGRADED_SPEED,)
-    metrics = (SPEED, LANES)
+    metrics = (SPEED, LANES, UP, PORT_INFO)
+    remembers = (SPEED, LANES, UP)
     settings_type = LinkDegradedSpeedSettings
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding per port below its norm, speed before width."""
         said: set[str] = set()
-        for metric in self.metrics:
-            window = view[metric]
-            if not len(window):
+        up = view.changes(UP)
+        for metric in (SPEED, LANES):
+            changes = view.changes(metric)
+            if not len(changes.rows):
                 continue
-            should, source = self._should(view, window)
-            low = window.values < should[:, None] * 0.98  # speeds are told with rounding
-            since, held = unbroken(low, window)
-            due = fresh(window) & (held >= self.settings.hold)
-            for row in np.flatnonzero(due):
-                port = Port(*window.labels(int(row)))
-                name = _link_name(view, port)
-                if name in said or _down(view, port):
+            facts = strata(view.changes(metric).table, view.topology, metric)
+            written = facts.written(changes.table, view.topology, changes.rows)
+            codes = facts.codes(changes.table, view.topology, changes.rows)
+            norms = (written, _best(changes), self._usual(changes.value, codes))
+            should = written
+            for norm in norms[1:]:
+                with np.errstate(invalid="ignore"):
+                    better = ~np.isfinite(should) & (norm > changes.value)
+                should = np.where(better, norm, should)
+            low = (changes.value < should * ROUNDING) & heard(changes)
+            for row in np.flatnonzero(low):
+                port = Port(*changes.labels(int(row)))
+                since = _since(changes, int(row), float(should[row]))
+                link = view.topology.link_of.get(port)
+                name = link.id if link else str(port)
+                young = changes.seen_at[row] - since < self.settings.hold
+                if young or name in said or _down(up, port):
                     continue
                 said.add(name)
-                yield _finding(view, window, int(row), port, should[row], source[row], since[row])
+                source = next(
+                    words
+                    for words, norm in zip(SOURCES, norms, strict=True)
+                    if norm[row] == should[row]
+                )
+                yield _finding(view, changes, int(row), port, float(should[row]), source, since)
 
-    def _should(self, view: View, window: Window) -> tuple[Floats, list[str]]:
-        """Return for each row what it should show, NaN if nobody knows, and who says so."""
-        should = np.full(len(window), np.nan)
-        source = [""] * len(window)
-        best = _best(view, window)
-        norms = self._norms(view, window)
-        for row in range(len(window)):
-            port = Port(*window.labels(row))
-            link = view.topology.link_of.get(port)
-            written = None
-            if link is not None:
-                written = link.speed_gbps if window.metric is SPEED else link.lanes
-            if written is not None:
-                should[row] = written * (1e9 if window.metric is SPEED else 1.0)
-                source[row] = "as written"
-            elif best[row] > window.last[row]:
-                should[row], source[row] = best[row], "as it had before"
-            elif row in norms:
-                should[row], source[row] = norms[row], "as its peers have"
-        return should, source
-
-    def _norms(self, view: View, window: Window) -> dict[int, float]:
-        """Return the value that most peers of a row have."""
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for row in range(len(window)):
-            port = Port(*window.labels(row))
-            groups.setdefault(_stratum(view, port), []).append(row)
-        found: dict[int, float] = {}
-        for rows in groups.values():
-            values = [float(window.last[row]) for row in rows if np.isfinite(window.last[row])]
-            if len(values) < self.settings.peers:
-                continue
-            usual, count = Counter(values).most_common(1)[0]
-            if count >= self.settings.agreement * len(values):
-                found.update(dict.fromkeys(rows, usual))
-        return found
+    def _usual(self, values: Floats, codes: Ids) -> Floats:
+        """Return the value that most ports of a row's stratum have, NaN if they disagree ([r])."""
+        distinct, place = np.unique(values, return_inverse=True)
+        keys = codes.astype(np.int64) * len(distinct) + place
+        pairs, count = np.unique(keys, return_counts=True)
+        members = np.bincount(codes)[codes]
+        most = np.zeros(int(codes.max()) + 1, np.int64)
+        np.maximum.at(most, pairs // len(distinct), count)
+        norm = np.full(len(most), np.nan)
+        top = count == most[pairs // len(distinct)]
+        norm[pairs[top] // len(distinct)] = distinct[pairs[top] % len(distinct)]
+        agreed = most[codes] >= self.settings.agreement * members
+        return np.where(agreed & (members >= self.settings.peers), norm[codes], np.nan)
 
 
-def _stratum(view: View, port: Port) -> tuple[str, ...]:
-    topology = view.topology
-    link = topology.link_of.get(port)
-    other = topology.peer(port)
-    here = topology.devices.get(port.device)
-    there = topology.devices.get(other.device) if other else None
-    return (
-        here.role if here else "",
-        link.technology if link else port.port.rstrip("0123456789/"),
-        there.role if there else "",
-        "" if here else port.device,
-    )
+SOURCES = ("as written", "as it had before", "as its peers have")
 
 
-def _best(view: View, window: Window) -> Floats:
-    """Return the highest value that each row had within memory and window."""
-    changes = view.changes(window.metric)
-    best: Floats = np.max(np.where(np.isfinite(window.values), window.values, -np.inf), axis=1)
-    rows = np.searchsorted(window.series, changes.series)
-    inside = rows < len(window)
-    inside[inside] &= window.series[rows[inside]] == changes.series[inside]
-    np.fmax.at(best, rows[inside], changes.before[inside])
+def _best(changes: Changes) -> Floats:
+    """Return the highest value that each row has, or had for more than a single poll ([r])."""
+    best = changes.value.copy()
+    order = np.lexsort((changes.at, changes.row_of))
+    row, at = changes.row_of[order], changes.at[order]
+    same = np.diff(row, prepend=-1) == 0
+    began = np.where(same, np.roll(at, 1), -np.inf)  # when the value before was read first
+    lasted = at - changes.step[order] > began
+    np.fmax.at(best, row[lasted], changes.before[order][lasted])
     return best
 
 
-def _down(view: View, port: Port) -> bool:
-    up = view[UP]
+def _since(changes: Changes, row: int, should: float) -> float:
+    """Return since when a row is low without a break."""
+    mine = changes.row_of == row
+    well = np.flatnonzero(mine & (changes.before >= should * ROUNDING))
+    return float(changes.at[well[-1]]) if len(well) else float(changes.first_at[row])
+
+
+def _down(up: Changes, port: Port) -> bool:
     row = up.row(*port)
-    return row is not None and up.last[row] == 0
-
-
-def _link_name(view: View, port: Port) -> str:
-    link = view.topology.link_of.get(port)
-    return link.id if link else str(port)
+    return row is not None and bool(up.value[row] == 0)
 
 
 def _worded(metric: Metric, value: float) -> str:
@@ -141,14 +128,14 @@ def _worded(metric: Metric, value: float) -> str:
 
 def _finding(
     view: View,
-    window: Window,
+    changes: Changes,
     row: int,
     port: Port,
     should: float,
     source: str,
     since: float,
 ) -> Finding:
-    value, metric = float(window.last[row]), window.metric
+    value, metric = float(changes.value[row]), changes.metric
     says = f"{_worded(metric, value)} instead of {_worded(metric, should)} {source}"
     return Finding(
         kind=LINK_DEGRADED_SPEED,
@@ -157,7 +144,7 @@ def _finding(
         since=since,
         at=view.now,
         evidence=[
-            evidence(metric, port, value, float(window.last_at[row]), f"{port}: {says}", should)
+            evidence(metric, port, value, float(changes.seen_at[row]), f"{port}: {says}", should)
         ],
         because=f"{port} runs at {says}",
         causes={Cause.LOOSE_OR_BAD_MODULE: 0.5, Cause.COPPER_CABLE: 0.2, Cause.UNKNOWN: 0.3},

@@ -1,21 +1,26 @@
 """A cabled link that was up and now is down for two polls.
 
 Stays quiet for ports that were never up since the history began, for those disabled by
-configuration at either end, and for a retraining shorter than two polls. While other ports of
-the same device go down too, it waits a little: then the device is the news, not its ports.
+configuration at either end, and for a retraining shorter than two polls. While it may be that a
+whole device at either end is dark it waits: then the device is the news, not its ports. A
+device with a cable that either end still calls up is not dark.
 """
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.ends import PortStates, enabled_links, port_states
+from analyzer.evidence.ends import SLACK, PortStates, cables, port_states
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.kinds import LINK_DOWN, Cause
 from fabrichealth.model import Finding, Port, View
 from fabrichealth.settings import Duration, seconds
+
+POLLS_TO_SETTLE = 4.0
+"""A device that may be dark has said so, or its peers have, after so many of their polls."""
 
 
 class LinkDownSettings(DetectorSettings):
@@ -25,7 +30,7 @@ class LinkDownSettings(DetectorSettings):
     """A port that was up at some time in so long a past is missed when it is down."""
 
     settle: Duration = seconds(30)
-    """Wait at most this long to see whether the whole device is down."""
+    """Wait so long, or four polls if that is longer, to see whether a whole device is dark."""
 
 
 class LinkDown(Detector[LinkDownSettings]):
@@ -38,88 +43,72 @@ class LinkDown(Detector[LinkDownSettings]):
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding per link that is down."""
         states = port_states(view)
-        fallen = self._fallen(view)
-        before = {end: said for said in view.before if isinstance(end := said.about, Port)}
-        for _, port, other in enabled_links(view, states):
-            ends = [end for end in (port, other) if end is not None and states.says_down(end)]
-            if not ends:
-                yield from _carried(before, states, port, other)
+        before = {said.about: said for said in view.before if isinstance(said.about, Port)}
+        fallen = states.fresh & states.down & np.isfinite(states.fallen_at)
+        seen: set[Port] = set()
+        for port in (*before, *states.ports(fallen)):
+            other = view.topology.peer(port)
+            if port in seen:
                 continue
-            known = next((before[end] for end in (port, other) if end in before), None)
-            since = min((fallen[end] for end in ends if end in fallen), default=None)
-            if known is not None:
-                since = known.since
-            if since is None:
-                continue  # never seen up
-            if known is None and self._brewing(view, states, ends[0], since):
-                continue
-            about = next((end for end in (port, other) if end in before), None)
-            yield _finding(view, states, about or ends[0], ends, other, since)
+            seen.update((port, other) if other else (port,))
+            known = before.get(port) or (before.get(other) if other else None)
+            yield from self._of_link(view, states, known, port, other)
 
-    def _fallen(self, view: View) -> dict[Port, float]:
-        """Return when each port last went from up to down, as far as is remembered."""
-        changes = view.changes(UP)
-        fell = np.flatnonzero((changes.before == 1) & (changes.after == 0))
-        return {
-            Port(*changes.labels(int(changes.row_of[entry]))): float(changes.at[entry])
-            for entry in fell
-        }
+    def _of_link(
+        self, view: View, states: PortStates, known: Finding | None, port: Port, other: Port | None
+    ) -> Iterator[Finding]:
+        sides = [side for side in (port, other) if side is not None]
+        if any(states.disabled(side) for side in sides):
+            return
+        said = {side: states.says_down(side) for side in sides}
+        down = [side for side in sides if said[side]]
+        if not down:
+            if known is not None and all(answer is None for answer in said.values()):
+                yield known  # nobody says anything now; absent is not healthy
+            return
+        if known is not None:
+            yield _finding(view, states, port, down, said, known.since)
+            return
+        rows = [row for side in down if (row := states.row(side)) is not None]
+        falls = states.fallen_at[rows][np.isfinite(states.fallen_at[rows])].tolist()
+        if not falls:
+            return  # never seen up
+        devices = {side.device for side in sides}
+        if any(self._may_be_dark(view, states, name, min(falls)) for name in devices):
+            return
+        yield _finding(view, states, port, down, said, min(falls))
 
-    def _brewing(self, view: View, states: PortStates, end: Port, since: float) -> bool:
-        """Return whether the devices at either end may be going down as a whole."""
-        if view.now - since >= self.settings.settle:
+    def _may_be_dark(self, view: View, states: PortStates, device: str, since: float) -> bool:
+        """Return whether it is too early to say that a device is not dark."""
+        pairs = cables(view.topology, device)
+        own = [row for mine, _ in pairs if (row := states.row(mine)) is not None]
+        others = [row for _, peer in pairs if (row := states.row(peer)) is not None]
+        if len(pairs) < 2:  # only its own silence can tell
+            if not own or any(states.up.seen_at[row] > since for row in own):
+                return False
+        elif len(others) < 2 or any(states.up_since(end, since + SLACK) for end in chain(*pairs)):
             return False
-        ends = [end, view.topology.peer(end) or end]
-        for device in {side.device for side in ends}:
-            links = view.topology.links_of.get(device, [])
-            if len(links) < 2:
-                continue
-            for link in links:
-                if link.id == view.topology.link_of[end].id:
-                    continue
-                rows = [states.row[side] for side in link.ends if side in states.row]
-                read_after = [row for row in rows if states.up.last_at[row] >= since]
-                if not read_after or any(states.doubtful[row] for row in read_after):
-                    return True
-        return False
-
-
-def _carried(
-    before: dict[Port, Finding],
-    states: PortStates,
-    port: Port,
-    other: Port | None,
-) -> Iterator[Finding]:
-    """Yield what was said last time while neither end says anything: absent is not healthy."""
-    for end in (port, other):
-        known = before.get(end) if end is not None else None
-        if known is None:
-            continue
-        answers = [states.says_down(side) for side in (port, other) if side is not None]
-        if all(answer is None for answer in answers):
-            yield known
-        return
+        period = np.nanmax(states.up.period[[*own, *others]], initial=0.0)
+        return view.now - since < max(self.settings.settle, POLLS_TO_SETTLE * float(period))
 
 
 def _finding(
     view: View,
     states: PortStates,
     about: Port,
-    ends: list[Port],
-    other: Port | None,
+    down: list[Port],
+    said: dict[Port, bool | None],
     since: float,
 ) -> Finding:
-    lines = [
-        evidence(UP, end, 0.0, float(states.up.last_at[states.row[end]]), f"{end} says down", 1.0)
-        for end in ends
-    ]
+    lines = []
+    for end in down:
+        row = states.row(end)
+        at = view.now if row is None else float(states.up.seen_at[row])
+        lines.append(evidence(UP, end, 0.0, at, f"{end} says down", 1.0))
     minutes = max(view.now - since, 0.0) / 60
-    one_sided = len(ends) == 1 and other is not None
     tail = ""
-    if one_sided:
-        far = view.topology.peer(ends[0])
-        said = states.says_down(far) if far else None
-        tail = " (the far end says up)" if said is False else " (the far end says nothing)"
+    if far := [answer for end, answer in said.items() if end not in down]:
+        tail = " (the far end says up)" if far[0] is False else " (the far end says nothing)"
     return Finding(
         kind=LINK_DOWN,
         about=about,
@@ -127,6 +116,6 @@ def _finding(
         since=since,
         at=view.now,
         evidence=lines,
-        because=f"{' and '.join(map(str, ends))} down for {minutes:.1f} min{tail}",
+        because=f"{' and '.join(map(str, down))} down for {minutes:.1f} min{tail}",
         causes={Cause.LOOSE_OR_BAD_MODULE: 0.4, Cause.UNKNOWN: 0.6},
     )

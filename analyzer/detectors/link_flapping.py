@@ -17,7 +17,7 @@ from analyzer.evidence.durations import Bools
 from analyzer.evidence.flaps import score
 from analyzer.evidence.restarts import Falls, falls, shared
 from analyzer.evidence.testimony import evidence
-from fabrichealth.catalogue.ports import LINK_DOWNS, UP
+from fabrichealth.catalogue.ports import ADMIN_UP, LINK_DOWNS, UP
 from fabrichealth.kinds import LINK_FLAPPING, Cause
 from fabrichealth.model import Finding, Floats, Port, View
 from fabrichealth.settings import Duration, seconds
@@ -56,7 +56,7 @@ class LinkFlapping(Detector[LinkFlappingSettings]):
     """Decayed number of falls per link; score 1.0 is the nearer of both limits."""
 
     kinds = (LINK_FLAPPING,)
-    metrics = (LINK_DOWNS, UP)
+    metrics = (LINK_DOWNS, UP, ADMIN_UP)
     settings_type = LinkFlappingSettings
 
     def judge(self, view: View) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.durations import Bools, heard
 from analyzer.evidence.exposure import Interval, garwood
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import (
@@ -85,10 +86,8 @@ class LinkSubhealthy(Detector[LinkSubhealthySettings]):
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield the gravest finding of each receiving port."""
         worst: dict[Port | Place, Finding] = {}
-        speed = _speeds(view)
-        ups = _came_up(view)
         for rule in self._rules():
-            for finding in self._apply(view, rule, speed, ups):
+            for finding in self._apply(view, rule):
                 port = finding.about
                 if port not in worst or finding.score > worst[port].score:
                     worst[port] = finding
@@ -114,66 +113,68 @@ class LinkSubhealthy(Detector[LinkSubhealthySettings]):
             _Rule(REPLAYS, own.replays_warning, own.replays_error, False, "replays"),
         )  # fmt: skip
 
-    def _apply(
-        self, view: View, rule: _Rule, speed: dict[Port, float], ups: dict[Port, list[float]]
-    ) -> Iterator[Finding]:
+    def _apply(self, view: View, rule: _Rule) -> Iterator[Finding]:
         changes = view.changes(rule.metric)
-        if not len(changes.series):
-            return
-        training = self._training(changes, ups)
+        speaks = heard(changes)
         for span in (self.settings.short, self.settings.memory):
-            count = changes.total(span, leaving_out=training)
-            if not count.any():
+            suspects = np.flatnonzero((changes.total(span) > 0) & speaks)
+            if not len(suspects):
                 continue
+            # only rows that would be ill with their training errors are looked at closely
             watched = changes.exposure(span)
             exposure = watched.copy()
             if rule.per_bit:
-                exposure *= self._bits_per_second(view, changes, speed)
+                exposure[suspects] *= _bits_per_second(view, changes, suspects)
+            ill = garwood(changes.total(span), exposure).lower > rule.warning
+            lit = [not _is_down(view, Port(*changes.labels(int(row)))) for row in suspects]
+            rows = suspects[ill[suspects] & np.array(lit)]
+            if not len(rows):
+                continue
+            count = changes.total(span, leaving_out=self._training(view, changes, rows))
             interval = garwood(count, exposure)
-            for row in np.flatnonzero(interval.lower > rule.warning):
+            for row in rows[interval.lower[rows] > rule.warning]:
                 yield _finding(view, changes, rule, int(row), count, interval, watched, span)
 
-    def _training(self, changes: Changes, ups: dict[Port, list[float]]) -> NDArray[np.bool_]:
-        """Return which changes fall into the warm-up after their link came up ([i])."""
+    def _training(self, view: View, changes: Changes, rows: NDArray[np.intp]) -> Bools:
+        """Return which changes of some rows belong to the warm-up of their link ([i])."""
         inside = np.zeros(len(changes.series), bool)
-        for entry in range(len(changes.series)):
-            port = Port(*changes.labels(int(changes.row_of[entry])))
-            began = changes.at[entry] - changes.step[entry]
-            inside[entry] = any(
-                began < up + self.settings.warm_up and changes.at[entry] >= up
-                for up in ups.get(port, ())
-            )
+        began = changes.at - changes.step
+        for row in rows.tolist():
+            mine = changes.row_of == row
+            for up in _came_up(view, Port(*changes.labels(row))):
+                inside |= mine & (began < up + self.settings.warm_up) & (changes.at >= up)
         return inside
 
-    def _bits_per_second(self, view: View, changes: Changes, speed: dict[Port, float]) -> Floats:
-        rates = np.full(len(changes.rows), np.nan)
-        for row in set(changes.row_of.tolist()):
-            port = Port(*changes.labels(row))
-            link = view.topology.link_of.get(port)
-            written = link.speed_gbps * 1e9 if link and link.speed_gbps else np.nan
-            rates[row] = speed.get(port, written)
-        return rates
+
+def _bits_per_second(view: View, changes: Changes, rows: NDArray[np.intp]) -> Floats:
+    """Return the speed of some ports, as told, else as written; NaN if nobody knows."""
+    told = view.changes(SPEED)
+    rates = np.full(len(rows), np.nan)
+    for place, row in enumerate(rows.tolist()):
+        port = Port(*changes.labels(row))
+        link, said = view.topology.link_of.get(port), told.row(*port)
+        if said is not None and told.value[said] > 0:
+            rates[place] = told.value[said]
+        elif link is not None and link.speed_gbps:
+            rates[place] = link.speed_gbps * 1e9
+    return rates
 
 
-def _speeds(view: View) -> dict[Port, float]:
-    window = view[SPEED]
-    return {
-        Port(*window.labels(row)): float(window.last[row])
-        for row in range(len(window))
-        if np.isfinite(window.last[row]) and window.last[row] > 0
-    }
+def _is_down(view: View, port: Port) -> bool:
+    up = view.changes(UP)
+    row = up.row(*port)
+    return row is not None and bool(up.value[row] == 0)
 
 
-def _came_up(view: View) -> dict[Port, list[float]]:
-    """Return when each port came up, or was seen to have fallen, within memory."""
-    found: dict[Port, list[float]] = {}
+def _came_up(view: View, port: Port) -> list[float]:
+    """Return when a port or its peer came up, or was seen to have fallen, within memory."""
+    found: list[float] = []
     rose, fell = view.changes(UP), view.changes(LINK_DOWNS)
     for changes, which in ((rose, rose.after > rose.before), (fell, fell.increase > 0)):
-        for entry in np.flatnonzero(which):
-            port = Port(*changes.labels(int(changes.row_of[entry])))
-            for end in (port, view.topology.peer(port)):
-                if end is not None:
-                    found.setdefault(end, []).append(float(changes.at[entry] - changes.step[entry]))
+        for end in (port, view.topology.peer(port)):
+            if end is not None and (row := changes.row(*end)) is not None:
+                mine = which & (changes.row_of == row)
+                found += (changes.at[mine] - changes.step[mine]).tolist()
     return found
 
 

@@ -1,72 +1,85 @@
-"""Both ends of every cable, joined once per pass."""
+"""What every port says of itself, and so of the cable that it shares with its peer.
 
-from collections.abc import Iterator
+Read off the changes of `UP`, so that a port polled once an hour is judged like one polled each
+second: down for two polls means that the poll in which it fell was followed by another.
+"""
+
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analyzer.evidence.durations import Bools, fresh, last_polls
+from analyzer.evidence.durations import Bools, heard
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
-from fabrichealth.model import Place, Port, View, Window, link_id
+from fabrichealth.model import Changes, Floats, Port, View
+from fabrichealth.topology import Topology
+
+SLACK = 5.0
+"""Clocks of two targets differ by less than this many seconds; a poll takes no longer."""
 
 
 @dataclass(frozen=True)
 class PortStates:
-    """What every port says of itself: rows of the window of `UP`."""
+    """Rows are those of the changes of `UP`; arrays are [r]."""
 
-    up: Window
-    down: Bools
-    """Down in the last two polls."""
-    doubtful: Bools
-    """Down in the last poll."""
-    fresh: Bools
-    disabled: frozenset[Port]
-    """Disabled by configuration, as the port itself says."""
-    row: dict[Port, int]
+    up: Changes
+    admin: Changes
+
+    @cached_property
+    def fresh(self) -> Bools:
+        """Which ports speak now."""
+        return heard(self.up)
+
+    @cached_property
+    def fallen_at(self) -> Floats:
+        """When each port that is down was seen to have fallen; NaN: up, or never seen up."""
+        return np.where(self.up.value == 0, self.up.changed_at, np.nan)
+
+    @cached_property
+    def down(self) -> Bools:
+        """Which ports were down at their last two polls, or since the history began."""
+        with np.errstate(invalid="ignore"):
+            once = self.up.seen_at <= self.fallen_at
+        return np.asarray((self.up.value == 0) & ~once, np.bool_)
+
+    def row(self, port: Port) -> int | None:
+        """Return the row of a port, None if it is not read."""
+        return self.up.row(*port)
 
     def says_down(self, port: Port) -> bool | None:
         """Return what a port says; None if it says nothing now."""
-        row = self.row.get(port)
+        row = self.up.row(*port)
         if row is None or not self.fresh[row]:
             return None
         return bool(self.down[row])
 
+    def up_since(self, port: Port, at: float) -> bool:
+        """Return whether a port was read up later than `at`."""
+        row = self.up.row(*port)
+        return row is not None and bool(self.up.value[row] == 1 and self.up.seen_at[row] > at)
+
+    def disabled(self, port: Port) -> bool:
+        """Return whether a port is disabled by configuration, as it says itself."""
+        row = self.admin.row(*port)
+        return row is not None and bool(self.admin.value[row] == 0)
+
+    def ports(self, rows: NDArray[np.intp] | Bools) -> list[Port]:
+        """Return the names of some rows."""
+        chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
+        return [Port(*self.up.labels(int(row))) for row in chosen]
+
 
 def port_states(view: View) -> PortStates:
-    """Return the present state of every port that is read."""
-    up, admin = view[UP], view[ADMIN_UP]
-    low = up.values == 0
-    disabled = frozenset(Port(*admin.labels(int(row))) for row in np.flatnonzero(admin.last == 0))
-    return PortStates(
-        up,
-        last_polls(low, up, 2),
-        last_polls(low, up, 1),
-        fresh(up),
-        disabled,
-        {Port(*up.labels(row)): row for row in range(len(up))},
-    )
+    """Return the present state of every port that is read; needs `UP` and `ADMIN_UP` changes."""
+    return PortStates(view.changes(UP), view.changes(ADMIN_UP))
 
 
-def link_place(view: View, port: Port) -> Place:
-    """Return the link of a port; a port without a known cable stands for itself."""
-    link = view.topology.link_of.get(port)
-    if link is not None:
-        return Place("link", link.id)
-    return Place("port", str(port))
-
-
-def enabled_links(view: View, states: PortStates) -> Iterator[tuple[str, Port, Port | None]]:
-    """Yield (link id, end, other end) of every link that has a port we read and is enabled.
-
-    Links of the topology come with both ends; a port without a written cable stands alone.
-    """
-    seen: set[str] = set()
-    for port in states.row:
-        other = view.topology.peer(port)
-        name = link_id(port, other) if other else str(port)
-        if name in seen:
-            continue
-        seen.add(name)
-        if port in states.disabled or (other is not None and other in states.disabled):
-            continue
-        yield name, port, other
+def cables(topology: Topology, device: str) -> list[tuple[Port, Port]]:
+    """Return (own port, peer's port) of every cable of a device to another."""
+    found = []
+    for link in topology.links_of.get(device, ()):
+        one, other = link.ends
+        if one.device != other.device:
+            found.append((one, other) if one.device == device else (other, one))
+    return found

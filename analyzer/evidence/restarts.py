@@ -5,17 +5,21 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from fabrichealth.catalogue.ports import LINK_DOWNS, UP
+from analyzer.evidence.durations import Bools
+from fabrichealth.catalogue.ports import ADMIN_UP, LINK_DOWNS, UP
 from fabrichealth.model import Changes, Floats, Port, View
 
 TOGETHER = 0.8
-"""A device whose links fall together by this share was restarted (rack reboots fell so in the field)."""
+"""A device whose links fall together by this share was restarted (rack reboots, field.md 0.3)."""
 
 AT_LEAST = 3
 """With fewer links than this falling together nothing is said of the device."""
 
 SLACK_SECONDS = 20.0
 """Falls count as one moment within this, beyond the poll steps in which they were seen."""
+
+FALLS_PER_SECOND = 1.0
+"""A link trains for longer than a second; a counter that claims more falls was replaced."""
 
 
 @dataclass(frozen=True)
@@ -34,15 +38,18 @@ class Falls:
 
 
 def falls(view: View) -> Falls:
-    """Return every fall of every link within the detector's memory."""
+    """Return every fall of every enabled link within the detector's memory."""
     found: dict[Port, list[tuple[float, float, float]]] = {}
     for port, at, weight, step in (*_counted(view.changes(LINK_DOWNS)), *_seen(view.changes(UP))):
         found.setdefault(port, []).append((at, weight, step))
+    off = _disabled(view.changes(ADMIN_UP))
     merged: dict[Port, list[tuple[float, float, float]]] = {}
     for port in sorted(found):
         other = view.topology.peer(port)
         home = other if other is not None and other in merged else port
-        merged[home] = _joined([*merged.get(home, []), *found[port]])
+        spans = [*off.get(port, ()), *(off.get(other, ()) if other else ())]
+        own = [fall for fall in found[port] if not _within(fall, spans)]
+        merged[home] = _joined([*merged.get(home, []), *own])
     ports = list(merged)
     flat = [
         (at, weight, step, row)
@@ -55,7 +62,9 @@ def falls(view: View) -> Falls:
 
 
 def _counted(changes: Changes) -> list[tuple[Port, float, float, float]]:
-    up = np.flatnonzero(changes.increase > 0)
+    with np.errstate(invalid="ignore"):
+        possible = changes.increase <= np.maximum(changes.step * FALLS_PER_SECOND, 1.0)
+        up = np.flatnonzero((changes.increase > 0) & possible)
     return [
         (Port(*changes.labels(int(changes.row_of[i]))), float(changes.at[i]),
          float(changes.increase[i]), float(changes.step[i]))
@@ -72,6 +81,31 @@ def _seen(changes: Changes) -> list[tuple[Port, float, float, float]]:
     ]  # fmt: skip
 
 
+def _disabled(admin: Changes) -> dict[Port, list[tuple[float, float]]]:
+    """Return (from, until) of each time in which a port was disabled by configuration."""
+    spans: dict[Port, list[tuple[float, float]]] = {}
+    rows = np.union1d(admin.row_of, np.flatnonzero(admin.value == 0))
+    for row in rows.tolist():
+        mine = np.flatnonzero(admin.row_of == row)
+        since = -np.inf if not len(mine) or admin.before[mine[0]] == 0 else None
+        found = spans.setdefault(Port(*admin.labels(row)), [])
+        for entry in mine.tolist():
+            if admin.after[entry] == 0:
+                since = float(admin.at[entry] - admin.step[entry])
+            elif since is not None:
+                found.append((since, float(admin.at[entry])))
+                since = None
+        if since is not None:
+            found.append((since, np.inf))
+    return spans
+
+
+def _within(fall: tuple[float, float, float], spans: list[tuple[float, float]]) -> bool:
+    """Return whether a fall may have been a port's being disabled, or while it was."""
+    at, _, step = fall
+    return any(start <= at and at - step <= end for start, end in spans)
+
+
 def _joined(sightings: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
     """Merge sightings of the same fall: counter and state, near and far end, one poll apart."""
     merged: list[tuple[float, float, float]] = []
@@ -84,7 +118,7 @@ def _joined(sightings: list[tuple[float, float, float]]) -> list[tuple[float, fl
     return merged
 
 
-def shared(view: View, seen: Falls) -> NDArray[np.bool_]:
+def shared(view: View, seen: Falls) -> Bools:
     """Return which falls were part of a whole device's fall ([i])."""
     topology = view.topology
     devices: dict[str, list[int]] = {}
@@ -96,13 +130,22 @@ def shared(view: View, seen: Falls) -> NDArray[np.bool_]:
     together = np.zeros(len(seen.at), bool)
     for device, entries in devices.items():
         cabled = len(topology.links_of.get(device, ()))
-        if cabled < AT_LEAST:
-            continue
         mine = np.array(entries)
-        at, step = seen.at[mine], seen.step[mine]
-        reach = np.maximum(step * 2, SLACK_SECONDS)
-        near = np.abs(at[:, None] - at[None, :]) <= np.maximum(reach[:, None], reach[None, :])
-        rows = seen.row[mine]
-        links = np.array([len(set(rows[one].tolist())) for one in near])
-        together[mine[links >= max(TOGETHER * cabled, AT_LEAST)]] = True
+        needed = max(TOGETHER * cabled, AT_LEAST)
+        if cabled < AT_LEAST or len(np.unique(seen.row[mine])) < needed:
+            continue  # too few of its links ever fell
+        together[mine[_company(seen, mine) >= needed]] = True
     return together
+
+
+def _company(seen: Falls, entries: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Return how many links fell at the moment of each of some falls, itself among them."""
+    at, row = seen.at[entries], seen.row[entries]
+    reach = np.maximum(seen.step[entries] * 2, SLACK_SECONDS)
+    return np.array(
+        [
+            len(np.unique(row[np.abs(at - at[one]) <= np.maximum(reach, reach[one])]))
+            for one in range(len(entries))
+        ],
+        np.intp,
+    )

@@ -38,6 +38,7 @@ class Recorder:
         self.store = store
         self.world = world
         self._errors: dict[tuple[str, int], int] = {}
+        self._heard: dict[str, float] = {}
 
     def poll(self, now: float) -> list[Batch]:
         """Read every device that answers, each on its own clock and phase."""
@@ -73,14 +74,11 @@ class Recorder:
 
     def _watch(self, device: str, at: float, silent: bool) -> Batch:
         table = self.store.table
-        heard = getattr(self, "_heard", None)
-        if heard is None:
-            heard = self._heard = {}
         if not silent:
-            heard[device] = at
+            self._heard[device] = at
         found = [(watchers.SOURCE_UP, 0.0 if silent else 1.0)]
-        if device in heard:
-            found.append((watchers.LAST_SUCCESS, heard[device]))
+        if device in self._heard:
+            found.append((watchers.LAST_SUCCESS, self._heard[device]))
         series = table.intern_all([(metric, ("test", device)) for metric, _ in found])
         clock = table.clock("watchers", device)
         return Batch(clock, at, series, np.array([value for _, value in found]))

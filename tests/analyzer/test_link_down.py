@@ -1,19 +1,22 @@
 """Links that are down, and what only looks so."""
 
+from collections.abc import Sequence
+
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.detectors.link_down import LinkDown, LinkDownSettings
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
-from fabrichealth.model import Finding, Port
+from fabrichealth.metric import Metric
+from fabrichealth.model import Finding, Labels, Port
 from tests.analyzer.views import START, History, small_pod, view_of
 
 NEAR, FAR = Port("host-0", "eth0"), Port("leaf-0", "0")
 
 
-def pod(**fallen: list[float]) -> History:
+def pod(**fallen: list[float]) -> dict[tuple[Metric, Labels], Sequence[float]]:
     """Return a healthy pod of 30 polls; `device_port=values` replaces a port's states."""
-    history = {
+    history: dict[tuple[Metric, Labels], Sequence[float]] = {
         (UP, (end.device, end.port)): [1.0] * 30
         for link in small_pod().links.values()
         for end in link.ends
@@ -61,8 +64,10 @@ def test_one_end_down_and_the_other_up_says_so() -> None:
 
 
 def test_while_a_whole_device_seems_to_fall_its_links_wait() -> None:
+    nan = float("nan")
+    gone = {f"leaf__0_{number}": [1.0] * 28 + [nan] * 2 for number in range(4)}
     fallen = {f"host__{host}_eth0": down(2) for host in range(4)}
-    assert judge(pod(**fallen)) == []
+    assert judge(pod(**fallen, **gone)) == []
 
 
 def test_silence_after_a_fall_is_not_recovery() -> None:

@@ -5,10 +5,10 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from analyzer.detector import AnyDetector
-from analyzer.memory import Memory
+from analyzer.viewing import Viewing
 from fabrichealth.events import Event
 from fabrichealth.metric import Metric
-from fabrichealth.model import Batch, Changes, Finding, Labels, View, Window
+from fabrichealth.model import Batch, Finding, Labels, View
 from fabrichealth.topology import Device, Link, Rack, Topology
 from tests.reference_store import ReferenceStore
 
@@ -67,14 +67,6 @@ def view_of(
     store = store_of(history, period)
     longest = max((len(values) for values in history.values()), default=1)
     at = START + (longest - 1) * period + min(period, 5.0) * 0.5 if now is None else now
-    settings = detector.settings
-    memory = Memory(store, {metric: max(settings.memory, 1.0) for metric in detector.metrics})
-    memory.advance(at)
-
-    def window(metric: Metric) -> Window:
-        return store.window(metric, at, settings.window)
-
-    def changes(metric: Metric) -> Changes:
-        return memory.changes(metric, at, max(settings.memory, 1.0))
-
-    return View(at, topology or Topology(), list(events), before, window, changes)
+    viewing = Viewing(store, {"detector": detector})
+    viewing.advance(at)
+    return viewing.view(detector, topology or Topology(), list(events), before)

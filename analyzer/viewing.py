@@ -1,0 +1,95 @@
+"""Viewing: what each detector sees of the store in one pass.
+
+Windows are read once and shared between detectors; changes come from memory. A metric that is
+read so seldom that the window asked for holds hardly a poll is looked at further back.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from analyzer.detector import AnyDetector
+from analyzer.memory import Memory
+from fabrichealth.events import Event
+from fabrichealth.metric import Metric
+from fabrichealth.model import Changes, Finding, View, Window
+from fabrichealth.store.protocol import Store
+from fabrichealth.topology import Topology
+
+ENOUGH_POLLS = 6
+"""A window with fewer polls is widened: histories are read once a second to once an hour."""
+
+WIDER = 6.0
+"""By this factor at a time."""
+
+WIDE_STEP = 60.0
+"""Wider windows are asked for by the minute: exact for what is read that seldom, and bounded for
+what was read often and fell silent."""
+
+WIDEST = 8 * 3600.0
+"""But not beyond this."""
+
+
+class Viewing:
+    """Reads the store for all detectors, pass by pass."""
+
+    def __init__(
+        self,
+        store: Store,
+        every: Mapping[str, AnyDetector],
+        also: Mapping[Metric, float] | None = None,
+    ) -> None:
+        """`also` names metrics to remember beyond what detectors ask for, and how long."""
+        self._store = store
+        self._memory = Memory(store, _spans(every.values(), also or {}))
+        self._windows: dict[tuple[Metric, float], Window] = {}
+        self._now = 0.0
+
+    def advance(self, now: float) -> None:
+        """Take in everything up to `now`; windows read before are let go."""
+        self._now = now
+        self._windows.clear()
+        self._memory.advance(now)
+
+    def view(
+        self,
+        detector: AnyDetector,
+        topology: Topology,
+        events: Sequence[Event],
+        before: Sequence[Finding],
+    ) -> View:
+        """Return what a detector sees now."""
+        settings = detector.settings
+
+        def window(metric: Metric) -> Window:
+            return self.window(metric, settings.window)
+
+        def changes(metric: Metric) -> Changes:
+            return self._memory.changes(metric, self._now, settings.memory)
+
+        return View(self._now, topology, events, before, window, changes)
+
+    def changes(self, metric: Metric, seconds: float) -> Changes:
+        """Return the changes of a remembered metric in the last so many seconds."""
+        return self._memory.changes(metric, self._now, seconds)
+
+    def window(self, metric: Metric, seconds: float) -> Window:
+        """Return the last so many seconds of a metric, more where it is read seldom."""
+        key = (metric, seconds)
+        found = self._windows.get(key)
+        if found is not None:
+            return found
+        found = self._store.window(metric, self._now, seconds)
+        if len(self._store.table.of(metric)):
+            while found.values.shape[1] < ENOUGH_POLLS and seconds < WIDEST:
+                seconds = min(seconds * WIDER, WIDEST)
+                found = self._store.window(metric, self._now, seconds, WIDE_STEP)
+        self._windows[key] = found
+        return found
+
+
+def _spans(every: Iterable[AnyDetector], also: Mapping[Metric, float]) -> dict[Metric, float]:
+    """Return how long each metric's changes must be remembered."""
+    spans = dict(also)
+    for detector in every:
+        for metric in detector.remembered:
+            spans[metric] = max(spans.get(metric, 0.0), detector.settings.memory)
+    return spans
