@@ -18,7 +18,8 @@ from numpy.typing import NDArray
 
 from fabrichealth.model import Floats
 from fabrichealth.store.codec import Packed, compress, decompress, fill, pack, residuals
-from fabrichealth.store.grid import Grid, merged
+from fabrichealth.store.grid import Grid
+from fabrichealth.store.gridding import merged
 
 log = logging.getLogger(__name__)
 

@@ -1,30 +1,19 @@
 """Database: names, compressed chunks and what has been folded, in one SQLite file (WAL mode).
 
-One process writes; others read whole transactions of it meanwhile. Names of series and clocks
-lie in the order of their numbers, so a restart gives each the number it had.
+One process writes; others read whole transactions of it meanwhile.
 """
 
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from math import inf
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import orjson
-
-from fabrichealth.catalogue import METRICS
 from fabrichealth.errors import StoreError, StoreReadOnly
-from fabrichealth.metric import Kind, Metric, Subject
-from fabrichealth.model import SeriesTable
-from fabrichealth.store.codec import compress, decompress
-from fabrichealth.units import Unit
 
 SCHEMA = 1
 APPLICATION = 0x66684442  # "fhDB", so that `file` and we know it
 PAGE_BYTES = 8192
-NAMES_A_ROW = 50_000
-"""Series in one row of names; bounds the memory that reading them takes."""
 BUSY_MILLISECONDS = 5_000
 
 _TABLES = """
@@ -42,10 +31,7 @@ CREATE TABLE horizon (tier INTEGER PRIMARY KEY, since REAL NOT NULL);
 CREATE TABLE cooked (metric INTEGER PRIMARY KEY, until REAL NOT NULL);
 CREATE TABLE late (metric INTEGER NOT NULL, hour REAL NOT NULL, PRIMARY KEY (metric, hour));
 """
-"""`chunk.age`: of equal (clock, at, series) the sample in the chunk of greater age is the later.
-`folded`: entries of the head up to this number are in chunks (metric 0: of every metric).
-`imported`: chunks that came past the head. `horizon`: a tier is whole only after this time.
-`cooked`: the downsampled tiers of a metric reach to this time; `late`: hours to do again."""
+"""`chunk.age`: of equal (clock, at, series) the sample in the chunk of greater age is the later."""
 
 
 class Chunk(NamedTuple):
@@ -81,10 +67,7 @@ class Database:
         Raises:
             StoreError: not a store of ours, of a newer version, or it cannot be opened.
         """
-        self._path = path
-        self._numbers: dict[Metric, int] = {}
-        self._metrics: dict[int, Metric] = {}
-        self._known = (0, 0)
+        self.path = path
         self._age = 0
         new = not path.exists()
         if new and not write:
@@ -113,7 +96,7 @@ class Database:
         (tables,) = self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()
         if version > SCHEMA and application == APPLICATION:
             raise StoreError(
-                f"{self._path}: written by a newer version (schema {version}, this one knows"
+                f"{self.path}: written by a newer version (schema {version}, this one knows"
                 f" {SCHEMA}); upgrade fabrichealth or name another folder under `state`"
             )
         if not tables and write:
@@ -122,7 +105,7 @@ class Database:
                 f" PRAGMA user_version = {SCHEMA}; COMMIT;"
             )
         elif application != APPLICATION or version != SCHEMA:
-            raise StoreError(f"{self._path}: not a fabrichealth store; name another folder")
+            raise StoreError(f"{self.path}: not a fabrichealth store; name another folder")
 
         (self._age,) = self._db.execute("SELECT coalesce(max(age), 0) FROM chunk").fetchone()
 
@@ -143,7 +126,7 @@ class Database:
                 raise
             self._commit()
         except sqlite3.Error as wrong:
-            raise refusal(wrong, self._path) from None
+            raise refusal(wrong, self.path) from None
 
     def _commit(self) -> None:
         try:
@@ -156,74 +139,20 @@ class Database:
         if self._db.in_transaction:
             self._db.execute("ROLLBACK")
 
-    # Names
-
-    def number(self, metric: Metric) -> int | None:
-        """Return the number of a metric in this file, or None if it has none."""
-        return self._numbers.get(metric)
-
-    def load_names(self, table: SeriesTable) -> None:
-        """Intern what the file names beyond what was loaded or saved before.
+    def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
+        """Run a statement; return its rows.
 
         Raises:
-            StoreError: the table holds other series under these numbers, or the file is broken.
+            StoreError: the database is broken or locked.
         """
-        many_series, many_clocks = self._known
-        for number, name, kind, unit, labels in self._db.execute(
-            "SELECT id, name, kind, unit, labels FROM metric WHERE id > ?",
-            (max(self._metrics, default=0),),
-        ):
-            metric = _metric(name, kind, unit, orjson.loads(labels))
-            self._metrics[number], self._numbers[metric] = metric, number
-        for first, many, body in self._db.execute(
-            "SELECT first, many, body FROM series WHERE first >= ? ORDER BY first", (many_series,)
-        ):
-            for place, (number, *values) in enumerate(orjson.loads(decompress(body)), first):
-                if table.intern(self._metrics[number], tuple(values)) != place:
-                    raise StoreError(f"{self._path}: series {place} has another number here")
-            many_series = first + many
-        for number, source, target in self._db.execute(
-            "SELECT id, source, target FROM clock WHERE id >= ? ORDER BY id", (many_clocks,)
-        ):
-            if table.clock(source, target) != number:
-                raise StoreError(f"{self._path}: clock {number} has another number here")
-            many_clocks = number + 1
-        self._known = (many_series, many_clocks)
+        try:
+            return self._db.execute(statement, values).fetchall()
+        except sqlite3.Error as wrong:
+            raise refusal(wrong, self.path) from None
 
-    def names_missing(self, table: SeriesTable) -> bool:
-        """Return whether the table names more than the file does."""
-        return (len(table), len(table.clocks())) != self._known
-
-    def save_names(self, table: SeriesTable) -> None:
-        """Keep series and clocks of the table that the file does not name yet."""
-        many_series, many_clocks = self._known
-        clocks = table.clocks()
-        fresh = [metric for metric in table.metrics() if metric not in self._numbers]
-        numbers = dict(zip(fresh, range(len(self._numbers) + 1, 1 << 30), strict=False))
-        total = len(table)
-        with self.transaction():
-            self._db.executemany(
-                "INSERT INTO metric VALUES (?, ?, ?, ?, ?)",
-                [
-                    (n, m.name, m.kind.value, m.unit.value, orjson.dumps(m.labels).decode())
-                    for m, n in numbers.items()
-                ],
-            )
-            numbers |= self._numbers
-            for first in range(many_series, total, NAMES_A_ROW):
-                last = min(first + NAMES_A_ROW, total)
-                rows = [(numbers[table.metric(s)], *table.labels(s)) for s in range(first, last)]
-                self._db.execute(
-                    "INSERT INTO series VALUES (?, ?, ?)",
-                    (first, last - first, compress(orjson.dumps(rows))),
-                )
-            self._db.executemany(
-                "INSERT INTO clock VALUES (?, ?, ?)",
-                [(n, *clocks[n]) for n in range(many_clocks, len(clocks))],
-            )
-        self._numbers = numbers
-        self._metrics = {number: metric for metric, number in numbers.items()}
-        self._known = (total, len(clocks))
+    def many(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
+        """Run a statement for each row (inside a transaction)."""
+        self._db.executemany(statement, rows)
 
     # Chunks
 
@@ -302,65 +231,6 @@ class Database:
         ).fetchone()
         return None if first is None else max(float(first), after)
 
-    # Progress
-
-    def folded(self, metric: int) -> int:
-        """Return up to which entry of the head a metric is in chunks."""
-        (number,) = self._db.execute(
-            "SELECT coalesce(max(number), 0) FROM folded WHERE metric IN (0, ?)", (metric,)
-        ).fetchone()
-        return int(number)
-
-    def set_folded(self, metric: int, number: int) -> None:
-        """Note up to which entry a metric (0: every one) is in chunks (inside a transaction)."""
-        self._db.execute("INSERT OR REPLACE INTO folded VALUES (?, ?)", (metric, number))
-
-    def imported(self, metric: int) -> int:
-        """Return how often chunks of a metric came past the head."""
-        found = self._db.execute("SELECT many FROM imported WHERE metric = ?", (metric,)).fetchone()
-        return 0 if found is None else int(found[0])
-
-    def add_imported(self, metric: int) -> None:
-        """Note that chunks of a metric came past the head (inside a transaction)."""
-        self._db.execute(
-            "INSERT INTO imported VALUES (?, 1) ON CONFLICT DO UPDATE SET many = many + 1",
-            (metric,),
-        )
-
-    def horizon(self, tier: int) -> float:
-        """Return the time after which a tier still has everything; -inf at first."""
-        found = self._db.execute("SELECT since FROM horizon WHERE tier = ?", (tier,)).fetchone()
-        return -inf if found is None else float(found[0])
-
-    def raise_horizon(self, tier: int, since: float) -> None:
-        """Note that a tier has lost samples up to this time (inside a transaction)."""
-        if since > self.horizon(tier):
-            self._db.execute("INSERT OR REPLACE INTO horizon VALUES (?, ?)", (tier, since))
-
-    def cooked(self, metric: int) -> float | None:
-        """Return up to which time the tiers of a metric reach; None if there are none."""
-        found = self._db.execute("SELECT until FROM cooked WHERE metric = ?", (metric,)).fetchone()
-        return None if found is None else float(found[0])
-
-    def set_cooked(self, metric: int, until: float) -> None:
-        """Note up to which time the tiers of a metric reach (inside a transaction)."""
-        self._db.execute("INSERT OR REPLACE INTO cooked VALUES (?, ?)", (metric, until))
-
-    def late(self, metric: int) -> list[float]:
-        """Return the ends of hours that got samples after they were downsampled."""
-        rows = self._db.execute("SELECT hour FROM late WHERE metric = ? ORDER BY hour", (metric,))
-        return [float(hour) for (hour,) in rows]
-
-    def add_late(self, metric: int, hours: Sequence[float]) -> None:
-        """Note hours to downsample again (inside a transaction)."""
-        self._db.executemany(
-            "INSERT OR IGNORE INTO late VALUES (?, ?)", [(metric, hour) for hour in hours]
-        )
-
-    def clear_late(self, metric: int, hour: float) -> None:
-        """Forget an hour that was done again (inside a transaction)."""
-        self._db.execute("DELETE FROM late WHERE metric = ? AND hour = ?", (metric, hour))
-
     # Housekeeping
 
     @property
@@ -373,7 +243,7 @@ class Database:
     @property
     def log_bytes(self) -> int:
         """Size of SQLite's own log beside the file."""
-        log = self._path.with_name(f"{self._path.name}-wal")
+        log = self.path.with_name(f"{self.path.name}-wal")
         return log.stat().st_size if log.exists() else 0
 
     def checkpoint(self, *, truncate: bool = False) -> None:
@@ -382,7 +252,7 @@ class Database:
         try:
             self._db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
         except sqlite3.Error as wrong:
-            raise refusal(wrong, self._path) from None
+            raise refusal(wrong, self.path) from None
 
     def shrink(self, pages: int) -> None:
         """Give some free pages back to the file system."""
@@ -402,13 +272,3 @@ def refusal(wrong: sqlite3.Error, path: Path) -> StoreError:
             f"{path}: cannot be written ({wrong}); make room, writing resumes by itself"
         )
     return StoreError(f"{path}: {wrong}")
-
-
-def _metric(name: str, kind: str, unit: str, labels: list[str]) -> Metric:
-    """Return the catalogue's metric, or one as the file describes it where that knows no such."""
-    known = METRICS.get(f"fabric_{name}")
-    if known is not None and list(known.labels) == labels:
-        return known
-    return Metric(
-        name, Kind(kind), Unit(unit), Subject.NONE, "Of another version.", extra=(*labels,)
-    )

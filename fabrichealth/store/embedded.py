@@ -10,7 +10,6 @@ see every acknowledged batch at their next call. Objects may be used by several 
 and maintaining wait for each other, appending for neither.
 """
 
-import fcntl
 import os
 import threading
 from collections.abc import Sequence
@@ -26,16 +25,20 @@ from numpy.typing import NDArray
 from fabrichealth.errors import StoreError, StoreReadOnly
 from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, Floats, Ids, SeriesTable, Window
-from fabrichealth.store.chunk import BLOCK, opened
+from fabrichealth.store.chunk import BLOCK
+from fabrichealth.store.claim import claimed
 from fabrichealth.store.database import Database
-from fabrichealth.store.grid import Grid, Runs, merged
-from fabrichealth.store.head import Head, Segment, entry
+from fabrichealth.store.entry import entry
+from fabrichealth.store.grid import Grid
+from fabrichealth.store.gridding import merged
+from fabrichealth.store.head import Head, Segment
 from fabrichealth.store.maintenance import Maintenance
+from fabrichealth.store.names import Names
 from fabrichealth.store.numbering import Numbering
+from fabrichealth.store.progress import Progress
 from fabrichealth.store.protocol import Latest
-from fabrichealth.store.recent import Recent, RecentColumns
+from fabrichealth.store.reading import Reading
 from fabrichealth.store.settings import StoreSettings
-from fabrichealth.store.tiers import RAW, STEPS, TENS, TIERS
 
 CACHE_BYTES = 256 * 2**20
 """Memory for decoded columns of metrics asked for repeatedly."""
@@ -44,12 +47,6 @@ SEGMENT_SECONDS = 320.0
 SEGMENT_SAMPLES = 16_000_000
 SEGMENT_ENTRIES = 8_192
 """A log file is closed when it spans this much time, or holds this much: 32 polls at 10 s."""
-
-AHEAD_SECONDS = 600.0
-"""A window of the past is read this much further than asked: a replay asks for the rest next."""
-
-ATTEMPTS = 10
-"""A reader lists the log files again when they changed under its eyes."""
 
 
 class EmbeddedStore:
@@ -63,19 +60,20 @@ class EmbeddedStore:
         self._lock = threading.RLock()  # whoever needs both takes `_writing` first
         self._read_only = read_only
         self._table = SeriesTable()
-        self._claim = -1 if read_only else _claimed(folder)
+        self._claim = -1 if read_only else claimed(folder)
         try:
             self._database = Database(folder / "store.sqlite", write=not read_only)
-            self._database.load_names(self._table)
+            self._names = Names(self._database)
+            self._names.load(self._table)
             self._head = Head(folder, write=not read_only)
         except BaseException:
             self._release()
             raise
         self._numbering = Numbering(self._table)
-        self._recent = RecentColumns(cache_bytes)
+        self._reading = Reading(self._database, self._head, self._numbering, cache_bytes)
         self._maintenance = Maintenance(self._database, self._head, self._numbering, settings)
         self._next = max((segment.last for segment in self._head.segments), default=0) + 1
-        self._next = max(self._next, self._database.folded(0) + 1)
+        self._next = max(self._next, Progress(self._database).folded(0) + 1)
         self._started = inf
 
     @classmethod
@@ -159,7 +157,7 @@ class EmbeddedStore:
             self._must_write()
             self._keep_names()
             self._maintenance.put(metric, Grid(series, clock, clocks, times, values))
-            self._recent.drop(metric)
+            self._reading.forget(metric)
 
     def maintain(self, budget: float = 0.05, now: float | None = None) -> bool:
         """Fold, downsample, forget: for about `budget` seconds; return whether more is waiting.
@@ -194,7 +192,7 @@ class EmbeddedStore:
         with self._lock:
             if self._read_only:
                 self._head.refresh()
-                self._database.load_names(self._table)
+                self._names.load(self._table)
                 self._numbering.learn()
 
     def window(self, metric: Metric, until: float, seconds: float, step: float = 0) -> Window:
@@ -207,9 +205,9 @@ class EmbeddedStore:
             self.refresh()
             start = until - seconds
             if step:
-                grid = self._layered(metric, start, until, step)
+                grid = self._reading.layered(metric, start, until, step)
             else:
-                grid = self._columns(metric, start, until)
+                grid = self._reading.columns(metric, start, until)
             return grid.window(metric, self._table, until, seconds)
 
     def latest(self, metric: Metric, until: float, within: float) -> Latest:
@@ -222,7 +220,7 @@ class EmbeddedStore:
                 blocks = set((self._numbering.rank[missing] // BLOCK).tolist())
                 start = until - within
                 grid = merged(
-                    [self._raw(metric, start, until, block) for block in sorted(blocks)]
+                    [self._reading.raw(metric, start, until, block) for block in sorted(blocks)]
                 ).between(start, until)
                 far = grid.window(metric, self._table, until, within)
             fill = far.select(np.isin(far.series, missing))
@@ -240,9 +238,9 @@ class EmbeddedStore:
             metric = self._table.metric(series)
             block = int(self._numbering.rank[series]) // BLOCK
             if step:
-                grid = self._layered(metric, start, end, step, block, series)
+                grid = self._reading.layered(metric, start, end, step, block, series)
             else:
-                grid = self._raw(metric, start, end, block, series)
+                grid = self._reading.raw(metric, start, end, block, series)
             return _line(grid.between(start, end))
 
     def span(self) -> tuple[float, float] | None:
@@ -269,120 +267,6 @@ class EmbeddedStore:
             self._database.close()
             self._release()
 
-    # Reading
-
-    def _columns(self, metric: Metric, start: float, end: float) -> Grid:
-        """Return a grid that holds at least what was read in (start, end]."""
-        number = self._database.number(metric)
-        if number is None:
-            return Grid.empty()
-        seen, imported = self._head.last, self._database.imported(number)
-        kept = self._recent.get(metric)
-        if kept is None or not (
-            kept.start <= start <= kept.stop
-            and kept.imported == imported
-            and self._database.folded(number) <= kept.seen
-        ):
-            stop = self._stop(number, end, end - start)
-            grid = self._raw(metric, start, stop).between(start, stop)
-            kept = Recent.of(grid, start, stop, end - start, seen, imported)
-        else:
-            kept.seconds = max(kept.seconds, end - start)
-            keep_after = end - kept.seconds
-            kept.extend(self._head.runs(number, kept.seen), seen, keep_after)
-            if end > kept.stop:
-                stop = self._stop(number, end, kept.seconds)
-                more = self._raw(metric, kept.stop, stop).between(kept.stop, stop)
-                past = kept.used().between(keep_after, kept.stop)
-                keep_after = max(kept.start, keep_after)
-                grid = merged([past, more])
-                kept = Recent.of(grid, keep_after, stop, kept.seconds, seen, imported)
-        self._recent.put(metric, kept)
-        return kept.used()
-
-    def _stop(self, number: int, end: float, seconds: float) -> float:
-        """Return how far to read when (.., end] is asked for: a little ahead, for replays."""
-        ahead = end + max(seconds / 2, AHEAD_SECONDS)
-        span = self._database.span_of(RAW, number)
-        newest = max((segment.newest for segment in self._head.segments), default=-inf)
-        newest = newest if span is None else max(newest, span[1])
-        return inf if ahead >= newest else ahead
-
-    def _raw(
-        self,
-        metric: Metric,
-        start: float,
-        end: float,
-        block: int | None = None,
-        series: int | None = None,
-    ) -> Grid:
-        """Return what is held of a metric, a block or a series of it around (start, end].
-
-        From the finest tier there is: before the horizon of the readings themselves, one value
-        a minute, and before that one every ten.
-        """
-        number = self._database.number(metric)
-        if number is None:
-            return Grid.empty()
-        for _ in range(ATTEMPTS):
-            with self._database.transaction("DEFERRED"):
-                folded = self._database.folded(number)
-                grids = self._chunks(number, start, end, block, series)
-            if self._head.first <= folded + 1:
-                break
-            self._head.refresh()  # a listing made while files came and went
-        else:
-            raise StoreError(f"{self._folder}: log files are missing; were they deleted by hand?")
-        runs = self._head.runs(number, folded)
-        if runs:
-            grids.append(self._of_head(Runs.joined(runs), block, series))
-        return merged(grids)
-
-    def _chunks(
-        self, number: int, start: float, end: float, block: int | None, series: int | None
-    ) -> list[Grid]:
-        """Return the chunks around (start, end], earlier made first, coarser tiers before."""
-        grids: list[Grid] = []
-        finer = inf
-        for tier in TIERS:
-            horizon = self._database.horizon(tier)
-            stop = min(end, finer)
-            if stop > max(start, horizon):
-                found = self._database.bodies(tier, number, max(start, horizon), stop, block)
-                of_tier = [opened(body, series) for body in found]
-                grids = [*(grid.between(horizon, stop) for grid in of_tier if len(grid)), *grids]
-            finer = min(finer, horizon)
-        return grids
-
-    def _of_head(self, runs: Runs, block: int | None, series: int | None) -> Grid:
-        if series is not None:
-            runs = runs.within(runs.series == series)
-        elif block is not None:
-            runs = runs.within(self._numbering.rank[runs.series] // BLOCK == block)
-        return Grid.of(runs)
-
-    def _layered(
-        self,
-        metric: Metric,
-        start: float,
-        end: float,
-        step: float,
-        block: int | None = None,
-        series: int | None = None,
-    ) -> Grid:
-        """Return one column per step from the tier that has them, and from readings after it."""
-        number = self._database.number(metric)
-        if number is None:
-            return Grid.empty()
-        tier = TENS if step >= STEPS[TENS] else TENS - 1
-        done = max(start, self._database.cooked(number) or -inf)
-        cooked = [
-            opened(body, series) for body in self._database.bodies(tier, number, start, done, block)
-        ]
-        fresh = self._raw(metric, done, end, block, series).between(done, end)
-        coarse = merged([*(g.between(start, done) for g in cooked if len(g)), fresh])
-        return coarse.downsampled(step, metric.kind)
-
     # Writing
 
     def _must_write(self) -> None:
@@ -391,9 +275,9 @@ class EmbeddedStore:
 
     def _keep_names(self) -> None:
         """Save names that the table learnt since; numbers are useless without them."""
-        if self._database.names_missing(self._table):
+        if self._names.missing(self._table):
             with self._lock:
-                self._database.save_names(self._table)
+                self._names.save(self._table)
                 self._numbering.learn()
 
     def _open_segment(self) -> Segment:
@@ -434,24 +318,3 @@ def _line(grid: Grid) -> tuple[Floats, Floats]:
     at, values = at[order], values[order]
     last = np.append(at[1:] != at[:-1], True) if len(at) else np.zeros(0, bool)
     return at[last], values[last]
-
-
-def _claimed(folder: Path) -> int:
-    """Return the descriptor of the lock file, which dies with the process.
-
-    Raises:
-        StoreError: another process has it, or the folder cannot be written.
-    """
-    path = folder / "lock"
-    try:
-        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o640)
-    except OSError as wrong:
-        raise StoreError(f"{path}: cannot be opened ({wrong.strerror}); check the rights") from None
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(file)
-        raise StoreError(
-            f"{folder}: another process writes to this store; stop it, or open it to read only"
-        ) from None
-    return file

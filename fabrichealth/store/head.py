@@ -1,18 +1,9 @@
 """Head: the newest readings, as they came, in log files beside the database.
 
-An append is one `write` of one entry: what the kernel has taken survives a kill -9, and costs a
-fraction of a database transaction. Entries are sorted by metric, so that one metric's part is
-read alone. A file (`head-SEQ.log`, named by its first entry) that has grown enough is closed,
-folded into compressed chunks metric by metric, and deleted.
-
-An entry, little endian:
-
-    0   4  magic "fhe1"          8   8  number of the entry, counting from 1
-    4   4  CRC-32 of the rest   16   4  metrics m, then 4 reserved
-    24  8  oldest time stamp    32   8  newest (float64, unix seconds)
-    40  m * 12   per metric: its number, runs b, samples n (uint32 each), padded to 8
-    then per metric: at float64[b], values float64[n], clock int32[b], count int32[b],
-    series int32[n], padded to 8
+An append is one `write` of one entry (see `entry`): what the kernel has taken survives a
+kill -9, and costs a fraction of a database transaction. Entries are sorted by metric, so that
+one metric's part is read alone. A file (`head-NUMBER.log`, named by its first entry) that has
+grown enough is closed, folded into compressed chunks metric by metric, and deleted.
 
 A torn entry (power lost, killed while writing) is cut off when the writer opens the file again.
 Another process reads whole entries while the writer appends.
@@ -20,30 +11,28 @@ Another process reads whole entries while the writer appends.
 
 import logging
 import os
-import struct
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from fabrichealth.model import Batch
-from fabrichealth.store.grid import Runs
+from fabrichealth.store.entry import (
+    CHECKED,
+    HEADER,
+    MAGIC,
+    Entry,
+    decoded,
+    part_size,
+    parts_size,
+)
+from fabrichealth.store.runs import Runs
 
 log = logging.getLogger(__name__)
 
-MAGIC = b"fhe1"
-_HEADER = struct.Struct("<4sIQIIdd")
-_NUMBERED = struct.Struct("<QIIdd")
-"""What of the header the checksum covers."""
-_PADDING = (b"", b"", b"", b"", b"\0" * 4)
-"""By size modulo 8; every size is a multiple of 4."""
-_CHECKED = 8
-"""The checksum covers what follows it."""
 _PROBE = 4096
 """Bytes read to learn an entry's index; longer ones take a second read."""
 
@@ -63,78 +52,6 @@ class Part(NamedTuple):
     offset: int
     runs: int
     samples: int
-
-
-class Entry(NamedTuple):
-    """One entry ready to be written, in pieces: copying them together would cost more."""
-
-    pieces: list[Any]
-    """Buffers: bytes and arrays."""
-    size: int
-    parts: list[list[int]]
-    """Per metric: its number, runs, samples."""
-    number: int
-    times: tuple[float, float]
-    """Oldest and newest time stamp."""
-
-
-def entry(number: int, batches: Sequence[Batch], metric_of: NDArray[np.uint16]) -> Entry:
-    """Return batches as one entry; `metric_of[series]` is the number of each one's metric.
-
-    Values that are not finite are left out: they are no readings.
-
-    Raises:
-        IndexError: a series has no metric there.
-    """
-    series = np.concatenate([batch.series for batch in batches]).astype(np.int32, copy=False)
-    values = np.concatenate([batch.values for batch in batches]).astype(np.float64, copy=False)
-    clock = np.array([batch.clock for batch in batches], np.int32)
-    at = np.array([batch.at for batch in batches], np.float64)
-    length = np.array([len(batch.series) for batch in batches], np.int64)
-    run = np.repeat(np.arange(len(batches), dtype=np.int32), length)
-    finite = np.isfinite(values)
-    if not finite.all():
-        series, values, run = series[finite], values[finite], run[finite]
-    metric = metric_of[series]
-    order = np.argsort(metric, kind="stable")  # a radix sort, on 16 bits
-    series, values, run = series[order], values[order], run[order]
-    total = np.bincount(metric)
-    present = np.flatnonzero(total)
-    bounds = [0, *np.cumsum(total[present]).tolist()]
-    new = np.ones(len(run), bool)
-    np.not_equal(run[1:], run[:-1], out=new[1:])
-    new[bounds[:-1]] = True
-    starts = np.flatnonzero(new)
-    count = np.diff(starts, append=len(run)).astype(np.int32)
-    run = run[starts]
-    clock, at = clock[run], at[run]
-    run_bounds = np.searchsorted(starts, bounds).tolist()
-    index = np.empty((len(present), 3), "<u4")
-    index[:, 0] = present
-    index[:, 1] = np.diff(run_bounds)
-    index[:, 2] = np.diff(bounds)
-    times = (float(at.min(initial=np.inf)), float(at.max(initial=-np.inf)))
-    head = _NUMBERED.pack(number, len(present), 0, *times)
-    pieces: list[Any] = [head, index, _PADDING[index.nbytes % 8]]
-    for place in range(len(present)):
-        runs = slice(run_bounds[place], run_bounds[place + 1])
-        mine = slice(bounds[place], bounds[place + 1])
-        pieces += (at[runs], values[mine], clock[runs], count[runs], series[mine])
-        pieces.append(_PADDING[4 * (mine.stop - mine.start) % 8])
-    checksum, size = 0, _CHECKED
-    for piece in pieces:
-        checksum = zlib.crc32(piece, checksum)
-        size += len(piece) if isinstance(piece, bytes) else piece.nbytes
-    pieces.insert(0, MAGIC + checksum.to_bytes(4, "little"))
-    return Entry(pieces, size, index.tolist(), number, times)
-
-
-def _part_size(runs: int, samples: int) -> int:
-    return 8 * (2 * runs + samples) + (4 * samples + 7) // 8 * 8
-
-
-def _parts_size(index: list[list[int]]) -> int:
-    return sum(_part_size(runs, samples) for _, runs, samples in index)
 
 
 @dataclass
@@ -170,20 +87,20 @@ class Segment:
     def scan(self, *, check: bool = False) -> None:
         """Learn entries added since; stops at one that is not whole (with `check`: not right)."""
         end = os.fstat(self.file).st_size
-        while self.size + _HEADER.size <= end:
+        while self.size + HEADER.size <= end:
             probe = os.pread(self.file, _PROBE, self.size)
-            magic, crc, number, metrics, _, oldest, newest = _HEADER.unpack_from(probe)
-            head = _HEADER.size + (12 * metrics + 7) // 8 * 8
+            magic, crc, number, metrics, _, oldest, newest = HEADER.unpack_from(probe)
+            head = HEADER.size + (12 * metrics + 7) // 8 * 8
             if magic != MAGIC or number <= self.last or self.size + head > end:
                 return
             if head > len(probe):
                 probe = os.pread(self.file, head, self.size)
-            index = np.frombuffer(probe, "<u4", metrics * 3, _HEADER.size).reshape(-1, 3).tolist()
-            size = head + _parts_size(index)
+            index = np.frombuffer(probe, "<u4", metrics * 3, HEADER.size).reshape(-1, 3).tolist()
+            size = head + parts_size(index)
             if self.size + size > end:
                 return
             if check:
-                body = os.pread(self.file, size - _CHECKED, self.size + _CHECKED)
+                body = os.pread(self.file, size - CHECKED, self.size + CHECKED)
                 if zlib.crc32(body) != crc:
                     if os.pread(self.file, len(MAGIC), self.size + size) != MAGIC:
                         return
@@ -200,7 +117,7 @@ class Segment:
         offset = self.size + head
         for metric, runs, samples in index:
             self.parts.setdefault(metric, []).append(Part(number, offset, runs, samples))
-            offset += _part_size(runs, samples)
+            offset += part_size(runs, samples)
             self.samples += samples
         self.size = offset
         self.last = number
@@ -221,7 +138,7 @@ class Segment:
         except OSError:
             os.ftruncate(self.file, self.size)
             raise
-        self._learn(made.number, made.parts, made.size - _parts_size(made.parts), made.times)
+        self._learn(made.number, made.parts, made.size - parts_size(made.parts), made.times)
 
     def cut(self) -> int:
         """Cut off what stands after the last whole entry; return how many bytes."""
@@ -233,15 +150,8 @@ class Segment:
     def runs(self, metric: int, after: int = 0) -> Iterator[Runs]:
         """Yield a metric's readings of each entry numbered beyond `after`, oldest first."""
         for _, offset, runs, samples in _beyond(self.parts.get(metric, ()), after):
-            raw = os.pread(self.file, _part_size(runs, samples), offset)
-            words = 8 * (runs + samples)
-            yield Runs(
-                clock=np.frombuffer(raw, np.int32, runs, words),
-                at=np.frombuffer(raw, np.float64, runs),
-                count=np.frombuffer(raw, np.int32, runs, words + 4 * runs),
-                series=np.frombuffer(raw, np.int32, samples, words + 8 * runs),
-                values=np.frombuffer(raw, np.float64, samples, 8 * runs),
-            )
+            raw = os.pread(self.file, part_size(runs, samples), offset)
+            yield decoded(raw, runs, samples)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -260,7 +170,7 @@ class Head:
     """The log files of a store, oldest first."""
 
     def __init__(self, folder: Path, *, write: bool) -> None:
-        self._folder = folder
+        self.folder = folder
         self._write = write
         self.segments: list[Segment] = []
         self.refresh()
@@ -276,7 +186,7 @@ class Head:
                 return
 
     def _look(self) -> None:
-        paths = {path.name: path for path in self._folder.glob("head-*.log")}
+        paths = {path.name: path for path in self.folder.glob("head-*.log")}
         known = {segment.path.name: segment for segment in self.segments}
         for name in known.keys() - paths.keys():
             known.pop(name).close()
@@ -307,7 +217,7 @@ class Head:
         Raises:
             OSError: the disk is full.
         """
-        segment = Segment.open(self._folder / f"head-{number:015d}.log", write=True)
+        segment = Segment.open(self.folder / f"head-{number:015d}.log", write=True)
         self.segments.append(segment)
         return segment
 

@@ -19,9 +19,12 @@ import numpy as np
 from fabrichealth.metric import Metric
 from fabrichealth.store.chunk import BLOCK, bodies, opened
 from fabrichealth.store.database import PAGE_BYTES, Chunk, Database, Place
-from fabrichealth.store.grid import Grid, Runs, has_any, merged
+from fabrichealth.store.grid import Grid, has_any
+from fabrichealth.store.gridding import gridded, merged
 from fabrichealth.store.head import Head, Segment
 from fabrichealth.store.numbering import Numbering
+from fabrichealth.store.progress import Progress
+from fabrichealth.store.runs import Runs
 from fabrichealth.store.settings import StoreSettings
 from fabrichealth.store.tiers import MINUTES, RAW, STEPS, TENS, TIERS
 
@@ -52,6 +55,7 @@ class Maintenance:
         self, database: Database, head: Head, numbering: Numbering, settings: StoreSettings
     ) -> None:
         self._database = database
+        self._progress = Progress(database)
         self._head = head
         self._numbering = numbering
         self._settings = settings
@@ -89,7 +93,7 @@ class Maintenance:
             part = grid if width <= COLUMNS else _columns(grid, mine)
             with self._database.transaction():
                 self._add(RAW, number, part)
-                self._database.add_imported(number)
+                self._progress.add_imported(number)
                 self._note_late(number, part)
 
     def _newest(self) -> float:
@@ -112,22 +116,22 @@ class Maintenance:
 
     def _fold(self, segment: Segment) -> Iterator[None]:
         for number in sorted(segment.parts):
-            if self._database.folded(number) >= segment.last:
+            if self._progress.folded(number) >= segment.last:
                 continue
             runs = Runs.joined(list(segment.runs(number)))
             rank = self._numbering.rank[runs.series]
             strips = range(0, int(rank.max(initial=0)) + 1, STRIP)
             for start in strips:
                 inside = (rank >= start) & (rank < start + STRIP)
-                grid = Grid.of(runs if len(strips) == 1 else runs.within(inside))
+                grid = gridded(runs if len(strips) == 1 else runs.within(inside))
                 with self._database.transaction():
                     self._add(RAW, number, grid)
                     self._note_late(number, grid)
                     if start == strips[-1]:
-                        self._database.set_folded(number, segment.last)
+                        self._progress.set_folded(number, segment.last)
                 yield
         with self._database.transaction():
-            self._database.set_folded(0, segment.last)
+            self._progress.set_folded(0, segment.last)
         self._head.drop(segment)
         yield
 
@@ -145,10 +149,10 @@ class Maintenance:
         )
 
     def _note_late(self, number: int, grid: Grid) -> None:
-        cooked = self._database.cooked(number)
+        cooked = self._progress.cooked(number)
         if cooked is not None and len(grid) and grid.first <= cooked:
             late = grid.times[grid.times <= cooked]
-            self._database.add_late(number, np.unique(np.ceil(late / HOUR) * HOUR).tolist())
+            self._progress.add_late(number, np.unique(np.ceil(late / HOUR) * HOUR).tolist())
 
     # Cook
 
@@ -157,13 +161,13 @@ class Maintenance:
         span = None if number is None else self._database.span_of(RAW, number)
         if number is None or span is None:
             return
-        for hour in self._database.late(number):
+        for hour in self._progress.late(number):
             yield from self._cook_hour(metric, number, hour)
             with self._database.transaction():
-                self._database.clear_late(number, hour)
+                self._progress.clear_late(number, hour)
         first, last = span
         known = max(last - GRACE, now - IDLE)
-        done = self._database.cooked(number)
+        done = self._progress.cooked(number)
         hour = (ceil(first / HOUR) if done is None else round(done / HOUR) + 1) * HOUR
         while hour <= known:
             if done is not None and not self._database.places(RAW, number, hour - HOUR, hour):
@@ -177,7 +181,7 @@ class Maintenance:
             if hour % DAY == 0:
                 yield from self._merge(TENS, number, hour - DAY, hour)
             with self._database.transaction():
-                self._database.set_cooked(number, hour)
+                self._progress.set_cooked(number, hour)
             done = hour
             hour += HOUR
 
@@ -216,7 +220,7 @@ class Maintenance:
         for place in old:
             grid = opened(self._database.body(place.id))
             kept += [grid.between(-inf, hour - HOUR), grid.between(hour, inf)]
-            if hour - HOUR < self._database.horizon(RAW):
+            if hour - HOUR < self._progress.horizon(RAW):
                 kept.append(grid.between(hour - HOUR, hour))
         self._database.delete([place.id for place in old])
         self._add(tier, number, merged([*kept, fresh]))
@@ -244,7 +248,7 @@ class Maintenance:
             while seconds and (old := self._database.expired(tier, before, DELETED_AT_ONCE)):
                 with self._database.transaction():
                     self._database.delete(old)
-                    self._database.raise_horizon(tier, before)
+                    self._progress.raise_horizon(tier, before)
                 yield
         for tier in TIERS:
             while self._too_large() and (oldest := self._database.oldest(tier, DELETED_AT_ONCE)):
@@ -263,7 +267,7 @@ class Maintenance:
         gone = old[: int(np.searchsorted(sizes, excess)) + 1]
         with self._database.transaction():
             self._database.delete([number for number, _, _ in gone])
-            self._database.raise_horizon(tier, gone[-1][1])
+            self._progress.raise_horizon(tier, gone[-1][1])
         yield
 
     def _tidy(self) -> Iterator[None]:

@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabrichealth.metric import Metric
-from fabrichealth.store.grid import Grid, Ints, Runs, lay, merged, widened
+from fabrichealth.store.grid import Grid, Ints, widened
+from fabrichealth.store.gridding import gridded, lay, merged
+from fabrichealth.store.runs import Runs
 
 SPARE = 1.5
 """Columns held for those in use; full ones are let go in one move, not at each poll."""
@@ -67,7 +69,7 @@ class Recent:
         self.seen = seen
         if not runs:
             return
-        new = Grid.of(Runs.joined(runs))
+        new = gridded(Runs.joined(runs))
         if not self._put(new):
             start = max(self.start, keep_after)
             whole = merged([self.used(), new]).between(start, np.inf)

@@ -1,0 +1,174 @@
+"""Gridding: runs become a grid, and grids become one."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from fabrichealth.model import Floats, Ids
+from fabrichealth.store.grid import Grid, Ints, widened
+from fabrichealth.store.runs import Runs
+
+MOST_SHAPES = 32
+"""Different (polls, series a poll) of clocks that are worth a transposition each."""
+
+
+def gridded(runs: Runs) -> Grid:
+    """Return runs as a grid; of equal (clock, at, series) the later sample wins."""
+    if not len(runs.series):
+        return Grid.empty()
+    regular, rest = _regular(runs)
+    if rest is not None:
+        regular.append(_scattered(rest))
+    return _beside(regular)
+
+
+def _scattered(runs: Runs) -> Grid:
+    """Return any runs as a grid, sample by sample."""
+    clocks, slot = np.unique(runs.clock, return_inverse=True)
+    column, times = _time_lines(slot, runs.at, len(clocks))
+    run = np.repeat(np.arange(len(runs.count)), runs.count)
+    series, owner, row = _rows(runs.series, slot[run], len(clocks))
+    values = np.full((len(series), times.shape[1]), np.nan)
+    values.reshape(-1)[row * times.shape[1] + column[run]] = runs.values
+    return Grid(series, owner, clocks.astype(np.int32), times, values)
+
+
+def _regular(runs: Runs) -> tuple[list[Grid], Runs | None]:
+    """Return grids of the clocks that read the same series at each poll, and what is left.
+
+    That is nearly all of them, and for these a transposition does.
+    """
+    order = np.lexsort((runs.at, runs.clock))
+    clock, at, count = runs.clock[order], runs.at[order], runs.count[order]
+    new = np.diff(clock, prepend=clock[:1] - 1) != 0
+    first = np.flatnonzero(new)
+    polls = np.diff(first, append=len(clock))
+    same = np.minimum.reduceat(count, first) == np.maximum.reduceat(count, first)
+    again = (at[1:] == at[:-1]) & ~new[1:]
+    same[(np.cumsum(new) - 1)[1:][again]] = False
+    shape = np.where(same, polls * (int(count.max()) + 1) + count[first], 0)
+    kinds = [int(kind) for kind in np.unique(shape) if kind]
+    start = (np.cumsum(runs.count) - runs.count)[order]
+    grids = []
+    left = np.ones(len(clock), bool)
+    for kind in kinds if len(kinds) <= MOST_SHAPES else ():
+        mine = first[shape == kind]
+        many, each = divmod(kind, int(count.max()) + 1)
+        run = mine[:, None] + np.arange(many)
+        sample = start[run][:, :, None] + np.arange(each)
+        series = runs.series[sample]
+        steady = (series == series[:, :1]).all(axis=(1, 2))
+        steady &= (np.diff(series[:, 0], axis=1) > 0).all(axis=1)
+        if not steady.all():
+            run, series, sample = run[steady], series[steady], sample[steady]
+        if not len(run):
+            continue
+        left[run] = False
+        values = np.ascontiguousarray(runs.values[sample].transpose(0, 2, 1)).reshape(-1, many)
+        owner = np.repeat(np.arange(len(run)), each)
+        grids.append(Grid(series[:, 0].ravel(), owner, clock[run[:, 0]], at[run], values))
+    if not left.any():
+        return grids, None
+    keep = np.zeros(len(clock), bool)
+    keep[order[left]] = True
+    return grids, runs if not grids else runs.within(np.repeat(keep, runs.count))
+
+
+def _beside(grids: Sequence[Grid]) -> Grid:
+    """Return grids of different clocks as one."""
+    if len(grids) == 1:
+        clocks, times, values = grids[0].clocks, grids[0].times, grids[0].values
+        series, clock = grids[0].series, grids[0].clock
+    else:
+        width = max(grid.times.shape[1] for grid in grids)
+        offset = np.cumsum([0, *(len(grid.clocks) for grid in grids)])
+        series = np.concatenate([grid.series for grid in grids])
+        clock = np.concatenate([g.clock + at for g, at in zip(grids, offset, strict=False)])
+        clocks = np.concatenate([grid.clocks for grid in grids])
+        times = np.concatenate([widened(grid.times, width) for grid in grids])
+        values = np.concatenate([widened(grid.values, width) for grid in grids])
+        by_clock = np.argsort(clocks)
+        place = np.empty(len(clocks), np.int64)
+        place[by_clock] = np.arange(len(clocks))
+        clocks, times, clock = clocks[by_clock], times[by_clock], place[clock]
+    if not (series[1:] > series[:-1]).all():
+        order = np.lexsort((clock, series))
+        series, clock, values = series[order], clock[order], values[order]
+    return Grid(series, clock, clocks, times, values)
+
+
+def merged(grids: Sequence[Grid]) -> Grid:
+    """Return several grids of one metric as one; of equal (clock, at, series) the later wins."""
+    grids = [grid for grid in grids if len(grid)]
+    if len(grids) <= 1:
+        return grids[0] if grids else Grid.empty()
+    clocks = np.unique(np.concatenate([grid.clocks for grid in grids]))
+    slots = [np.searchsorted(clocks, grid.clocks) for grid in grids]
+    points = [np.nonzero(~np.isnan(grid.times)) for grid in grids]
+    column, times = _time_lines(
+        np.concatenate([slot[clock] for slot, (clock, _) in zip(slots, points, strict=True)]),
+        np.concatenate([grid.times[at] for grid, at in zip(grids, points, strict=True)]),
+        len(clocks),
+    )
+    series, owner, row = _rows(
+        np.concatenate([grid.series for grid in grids]),
+        np.concatenate([slot[grid.clock] for slot, grid in zip(slots, grids, strict=True)]),
+        len(clocks),
+    )
+    values = np.full((len(series), times.shape[1]), np.nan)
+    seen_points = seen_rows = 0
+    for grid, at in zip(grids, points, strict=True):
+        where = np.zeros(grid.times.shape, np.int64)
+        where[at] = column[seen_points : seen_points + len(at[0])]
+        seen_points += len(at[0])
+        lay(values, row[seen_rows : seen_rows + len(grid)], where, grid)
+        seen_rows += len(grid)
+    return Grid(series, owner, clocks, times, values)
+
+
+def lay(values: Floats, row: Ints, where: Ints, grid: Grid) -> None:
+    """Put a grid's values where its rows and columns have their places in `values`."""
+    width = grid.values.shape[1]
+    straight = not np.isnan(grid.times).any() and (np.diff(where, axis=1) == 1).all()
+    if straight and not np.isnan(grid.values).any():
+        offset = where[:, 0][grid.clock]
+        for start in np.unique(offset):
+            mine = offset == start
+            values[row[mine], start : start + width] = grid.values[mine]
+        return
+    present = ~np.isnan(grid.values)
+    cell = row[:, None] * values.shape[1] + where[grid.clock]
+    values.reshape(-1)[cell[present]] = grid.values[present]
+
+
+def _time_lines(slot: Ints, at: Floats, clocks: int) -> tuple[Ints, Floats]:
+    """Return the column of each point (clock slot, time), and times[c, k] of all of them."""
+    order = np.lexsort((at, slot))
+    by_slot, by_time = slot[order], at[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (by_slot[1:] != by_slot[:-1]) | (by_time[1:] != by_time[:-1])
+    count = np.bincount(by_slot[new], minlength=clocks)
+    start = np.cumsum(count) - count
+    sorted_column = np.cumsum(new) - 1 - start[by_slot]
+    column = np.empty(len(order), np.int64)
+    column[order] = sorted_column
+    times = np.full((clocks, int(count.max(initial=0))), np.nan)
+    times[by_slot, sorted_column] = by_time
+    return column, times
+
+
+def _rows(series: Ids, slot: Ints, clocks: int) -> tuple[Ids, Ints, Ints]:
+    """Return distinct (series, clock slot), ascending, and the row of each pair given."""
+    low = int(series.min())
+    span = int(series.max()) - low + 1
+    key = (series.astype(np.int64) - low) * clocks + slot
+    if span * clocks <= max(8 * len(key), 1 << 16):  # dense: counting beats sorting
+        there = np.zeros(span * clocks, bool)
+        there[key] = True
+        distinct = np.flatnonzero(there)
+        place = np.empty(span * clocks, np.int64)
+        place[distinct] = np.arange(len(distinct))
+        row = place[key]
+    else:
+        distinct, row = np.unique(key, return_inverse=True)
+    return (distinct // clocks + low).astype(np.int32), distinct % clocks, row

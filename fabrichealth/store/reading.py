@@ -1,0 +1,161 @@
+"""Reading: joins chunks and log, finest tier first, into one grid of what was asked.
+
+A writer and its readers do the same. The log is looked at before the database (`Head.refresh`
+comes first): then whatever is folded between the two looks is found in either.
+"""
+
+from math import inf
+
+from fabrichealth.errors import StoreError
+from fabrichealth.metric import Metric
+from fabrichealth.store.chunk import BLOCK, opened
+from fabrichealth.store.database import Database
+from fabrichealth.store.grid import Grid
+from fabrichealth.store.gridding import gridded, merged
+from fabrichealth.store.head import Head
+from fabrichealth.store.numbering import Numbering
+from fabrichealth.store.progress import Progress
+from fabrichealth.store.recent import Recent, RecentColumns
+from fabrichealth.store.runs import Runs
+from fabrichealth.store.tiers import MINUTES, RAW, STEPS, TENS, TIERS
+
+AHEAD_SECONDS = 600.0
+"""A window of the past is read this much further than asked: a replay asks for the rest next."""
+
+ATTEMPTS = 10
+"""A reader lists the log files again when they changed under its eyes."""
+
+
+class Reading:
+    """Reads one store; the caller keeps others out meanwhile."""
+
+    def __init__(
+        self, database: Database, head: Head, numbering: Numbering, cache_bytes: int
+    ) -> None:
+        self._database = database
+        self._progress = Progress(database)
+        self._head = head
+        self._numbering = numbering
+        self._recent = RecentColumns(cache_bytes)
+
+    def forget(self, metric: Metric) -> None:
+        """Let go of what is kept of a metric."""
+        self._recent.drop(metric)
+
+    def columns(self, metric: Metric, start: float, end: float) -> Grid:
+        """Return a grid that holds at least what was read in (start, end]."""
+        number = self._numbering.number(metric)
+        if number is None:
+            return Grid.empty()
+        seen, imported = self._head.last, self._progress.imported(number)
+        kept = self._recent.get(metric)
+        if kept is None or not (
+            kept.start <= start <= kept.stop
+            and kept.imported == imported
+            and self._progress.folded(number) <= kept.seen
+        ):
+            stop = self._stop(number, end, end - start)
+            grid = self.raw(metric, start, stop).between(start, stop)
+            kept = Recent.of(grid, start, stop, end - start, seen, imported)
+        else:
+            kept.seconds = max(kept.seconds, end - start)
+            keep_after = end - kept.seconds
+            kept.extend(self._head.runs(number, kept.seen), seen, keep_after)
+            if end > kept.stop:
+                stop = self._stop(number, end, kept.seconds)
+                more = self.raw(metric, kept.stop, stop).between(kept.stop, stop)
+                past = kept.used().between(keep_after, kept.stop)
+                keep_after = max(kept.start, keep_after)
+                grid = merged([past, more])
+                kept = Recent.of(grid, keep_after, stop, kept.seconds, seen, imported)
+        self._recent.put(metric, kept)
+        return kept.used()
+
+    def _stop(self, number: int, end: float, seconds: float) -> float:
+        """Return how far to read when (.., end] is asked for: a little ahead, for replays."""
+        ahead = end + max(seconds / 2, AHEAD_SECONDS)
+        span = self._database.span_of(RAW, number)
+        newest = max((segment.newest for segment in self._head.segments), default=-inf)
+        newest = newest if span is None else max(newest, span[1])
+        return inf if ahead >= newest else ahead
+
+    def raw(
+        self,
+        metric: Metric,
+        start: float,
+        end: float,
+        block: int | None = None,
+        series: int | None = None,
+    ) -> Grid:
+        """Return what is held of a metric, a block or a series of it around (start, end].
+
+        From the finest tier there is: before the horizon of the readings themselves, one value
+        a minute, and before that one every ten.
+        """
+        number = self._numbering.number(metric)
+        if number is None:
+            return Grid.empty()
+        for _ in range(ATTEMPTS):
+            with self._database.transaction("DEFERRED"):
+                folded = self._progress.folded(number)
+                grids = self._chunks(number, start, end, block, series)
+            if self._head.first <= folded + 1:
+                break
+            self._head.refresh()  # a listing made while files came and went
+        else:
+            raise StoreError(
+                f"{self._head.folder}: log files are missing; were they deleted by hand?"
+            )
+        runs = self._head.runs(number, folded)
+        if runs:
+            grids.append(self._of_head(Runs.joined(runs), block, series))
+        return merged(grids)
+
+    def _chunks(
+        self,
+        number: int,
+        start: float,
+        end: float,
+        block: int | None,
+        series: int | None,
+        finest: int = RAW,
+    ) -> list[Grid]:
+        """Return the chunks around (start, end], earlier made first, coarser tiers before."""
+        grids: list[Grid] = []
+        finer = inf
+        for tier in TIERS[finest:]:
+            horizon = self._progress.horizon(tier)
+            stop = min(end, finer)
+            if stop > max(start, horizon):
+                found = self._database.bodies(tier, number, max(start, horizon), stop, block)
+                of_tier = [opened(body, series) for body in found]
+                grids = [*(grid.between(horizon, stop) for grid in of_tier if len(grid)), *grids]
+            finer = min(finer, horizon)
+        return grids
+
+    def _of_head(self, runs: Runs, block: int | None, series: int | None) -> Grid:
+        if series is not None:
+            runs = runs.within(runs.series == series)
+        elif block is not None:
+            runs = runs.within(self._numbering.rank[runs.series] // BLOCK == block)
+        return gridded(runs)
+
+    def layered(
+        self,
+        metric: Metric,
+        start: float,
+        end: float,
+        step: float,
+        block: int | None = None,
+        series: int | None = None,
+    ) -> Grid:
+        """Return one column per step from the tier that has them, and from readings after it."""
+        number = self._numbering.number(metric)
+        if number is None:
+            return Grid.empty()
+        tier = TENS if step >= STEPS[TENS] else MINUTES
+        done = max(start, self._progress.cooked(number) or -inf)
+        cooked = self._chunks(number, start, done, block, series, finest=tier)
+        fresh = self.raw(metric, done, end, block, series).between(done, end)
+        coarse = merged([*(grid.between(start, done) for grid in cooked), fresh])
+        return coarse.downsampled(step, metric.kind)
