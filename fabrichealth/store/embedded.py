@@ -10,6 +10,7 @@ see every acknowledged batch at their next call. Objects may be used by several 
 and maintaining wait for each other, appending for neither.
 """
 
+import logging
 import os
 import threading
 from collections.abc import Sequence
@@ -39,6 +40,8 @@ from fabrichealth.store.progress import Progress
 from fabrichealth.store.protocol import Latest
 from fabrichealth.store.reading import Reading
 from fabrichealth.store.settings import StoreSettings
+
+log = logging.getLogger(__name__)
 
 CACHE_BYTES = 256 * 2**20
 """Memory for decoded columns of metrics asked for repeatedly."""
@@ -75,6 +78,7 @@ class EmbeddedStore:
         self._next = max((segment.last for segment in self._head.segments), default=0) + 1
         self._next = max(self._next, Progress(self._database).folded(0) + 1)
         self._started = inf
+        self._full = False
 
     @classmethod
     def open(
@@ -164,10 +168,11 @@ class EmbeddedStore:
 
         To be called by the owner about once a second, between appends or in another thread:
         an append waits for it only to bring in new names.
-        `now` (unix seconds, default: the newest time stamp held) decides what is too old.
+        `now` (unix seconds, default: the newest time stamp held) decides what is too old. On a
+        full disk it logs so, once, and tries again at the next call.
 
         Raises:
-            StoreReadOnly: the disk is full.
+            StoreError: opened to read only, or the database is broken.
         """
         started = perf_counter()
         with self._writing, self._lock:
@@ -175,8 +180,16 @@ class EmbeddedStore:
             self._rotate()
         while True:
             with self._lock:
-                if not self._maintenance.step(now):
+                try:
+                    more = self._maintenance.step(now)
+                except StoreReadOnly as full:
+                    if not self._full:
+                        log.warning("%s", full)
+                    self._full = True
                     return False
+                if not more:
+                    return False
+                self._full = False
             if perf_counter() - started >= budget:
                 return True
 

@@ -49,7 +49,7 @@ class Store(Protocol):
 
         Rows ascend by series; a series without a sample in the span has no row. Equals
         `fabrichealth.model.aligned`. With `step` (60 or 600) the downsampled tier may serve:
-        one column per step, last value for counters, mean for gauges.
+        one column per step, last value for counters and infos, mean for gauges.
         """
         ...
 

@@ -190,6 +190,8 @@ def test_a_full_disk_stops_writing_and_nothing_else(small_disk: Path) -> None:
     assert store.window(RX_BYTES, 1e6, 1e6).at[0, -1] == kept
     with pytest.raises(StoreReadOnly, match="make room"):
         store.append([poll(store.table, target, kept + 10) for target in range(200)])
+    store.fold_now()
+    store.maintain(0.1)
     (small_disk / "other").unlink()
     store.append([poll(store.table, target, kept + 20) for target in range(200)])
     store.fold_now()
