@@ -87,14 +87,17 @@ class Changes:
     def total(self, seconds: float, leaving_out: NDArray[np.bool_] | None = None) -> Floats:
         """Return each row's increase in the last so many seconds, as far as watched ([r]).
 
-        What came while nobody watched has no exposure, so it is no part of a rate.
+        What came while nobody watched has no exposure, so it is no part of a rate; of a step that
+        reaches back beyond the span only the share within it counts.
         """
         taken = self.last(seconds) & np.isfinite(self.increase) & ~self.unseen
         if leaving_out is not None:
             taken &= ~leaving_out
-        return np.bincount(
-            self.row_of[taken], weights=self.increase[taken], minlength=len(self.rows)
-        ).astype(np.float64)
+        inside = (self.at[taken] - (self.until - seconds)) / self.step[taken]
+        share = self.increase[taken] * np.minimum(inside, 1.0)
+        return np.bincount(self.row_of[taken], weights=share, minlength=len(self.rows)).astype(
+            np.float64
+        )
 
     def exposure(self, seconds: float) -> Floats:
         """Return for how many of the last so many seconds each row was watched ([r])."""
