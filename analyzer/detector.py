@@ -30,7 +30,7 @@ class DetectorSettings(Settings):
     """A condition younger than this is not yet a finding."""
 
     min_coverage: float = Field(default=0.5, ge=0, le=1)
-    """With a smaller share of the expected polls no verdict is given."""
+    """Where a window is needed as a whole, a row with a smaller share of its polls is left out."""
 
 
 S = TypeVar("S", bound=DetectorSettings)

@@ -138,8 +138,10 @@ def _take(past: _Past, window: Window) -> None:
     past.fit(len(numbers))
     places = np.searchsorted(numbers, window.series)
     times = window.at[window.clock]
+    low, high = window.metric.valid
     with np.errstate(invalid="ignore"):
-        fresh = np.isfinite(window.values) & ~(times <= past.seen_at[places][:, None])
+        fresh = (window.values >= low) & (window.values <= high)  # the rest is no reading
+        fresh &= ~(times <= past.seen_at[places][:, None])
     s, k = np.nonzero(fresh)  # row by row, each ascending in time
     if not len(s):
         return

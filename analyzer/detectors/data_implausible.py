@@ -62,17 +62,19 @@ class DataImplausible(Detector[DataImplausibleSettings]):
         rank = np.cumsum(known[:, ::-1], axis=1)[:, ::-1]
         recent = known & (rank <= self.settings.polls)
         least = np.where(recent, rate, np.inf).min(axis=1)
-        judged = known.sum(axis=1) >= self.settings.polls
-        judged &= fresh(carried) & (carried.coverage >= self.settings.min_coverage)
+        judged = (known.sum(axis=1) >= self.settings.polls) & fresh(carried)
         # no line is slower than the slowest, so few rows need their own
         fast = least > self.settings.over_line_rate * float(np.min(speed.value))
+        before = {said.about: said.since for said in view.before}
         for row in np.flatnonzero(judged & fast):
             port = Port(*carried.labels(int(row)))
             place = speed.row(*port)
             line = float(speed.value[place]) if place is not None else np.inf
             if least[row] <= self.settings.over_line_rate * line:
                 continue
-            first = int(np.argmax(recent[row]))
+            possible = known[row] & (rate[row] <= self.settings.over_line_rate * line)
+            first = int(np.argmax(known[row] & ~np.logical_or.accumulate(possible[::-1])[::-1]))
+            since = float(carried.times[row, first])
             now = float(rate[row][recent[row]][-1])
             says = f"{now / 1e9:.4g} Gb/s on a line of {line / 1e9:.4g} Gb/s"
             at = float(carried.last_at[row])
@@ -80,7 +82,7 @@ class DataImplausible(Detector[DataImplausibleSettings]):
                 kind=WATCH_DATA_IMPLAUSIBLE,
                 about=port,
                 score=now / (self.settings.over_line_rate * line),
-                since=float(carried.times[row, first]),
+                since=min(since, before.get(port, since)),
                 at=view.now,
                 evidence=[evidence(metric, port, now, at, says, line, "bit/s")],
                 because=f"{port} claims {says}: wrong unit, counter or speed",

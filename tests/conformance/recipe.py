@@ -1,0 +1,20 @@
+"""A recipe: how a healthy world falls ill in the way that one detector is there for."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from fabrichealth.metric import Metric
+from tests.conformance.world import World
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """`sicken` changes readings from the world's onset on."""
+
+    sicken: Callable[[World], None]
+    lasts: float = 90.0
+    """Seconds of illness after which the detector must have spoken, whatever the period."""
+    passing: bool = False
+    """The illness is something that happened: it stays news though nobody is heard any more."""
+    healthy: Mapping[Metric, float] = field(default_factory=dict)
+    """What readings say when all is well, where `tests.conformance.healthy` does not."""
