@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from pydantic import field_validator
+
 from fabrichealth.metric import Metric
 from fabrichealth.model import Poll, SeriesTable
 from fabrichealth.settings import Duration, Settings, seconds
@@ -28,6 +30,14 @@ class SourceSettings(Settings):
 
     stale_after: Duration = seconds(300)
     """A reading stamped by the device this long before the poll is refused as stale."""
+
+    @field_validator("period", "timeout")
+    @classmethod
+    def _takes_time(cls, seconds: float) -> float:
+        """Hold for a source's own default too: a period of 0 would never let others work."""
+        if seconds <= 0:
+            raise ValueError("must be longer than 0; write 200ms, 10s or 5m")
+        return seconds
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 from urllib.parse import urlsplit
 
-from pydantic import BeforeValidator, Field, field_validator
+from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
 from fabrichealth.errors import SiteError
 from fabrichealth.settings import Duration, Settings, seconds
-from fabrichealth.yamlfile import Loc, YamlFile, load
+from fabrichealth.yamlfile import Loc, YamlFile, load, text_of
 
 
 def _expanded(text: object) -> object:
@@ -36,8 +36,19 @@ def _expanded(text: object) -> object:
 
 Known = TypeVar("Known")
 
-Address = Annotated[str, BeforeValidator(_expanded)]
-File = Annotated[Path, BeforeValidator(_expanded)]
+
+def _name(name: str) -> str:
+    if "/" in name or "--" in name:
+        raise ValueError(f"{name!r}: a name holds neither `/` nor `--`; write _ instead")
+    return name
+
+
+Text = Annotated[str, BeforeValidator(text_of)]
+"""Versions and ports are text even where they look like numbers."""
+Name = Annotated[Text, AfterValidator(_name)]
+Address = Annotated[Text, BeforeValidator(_expanded)]
+File = Annotated[Path, BeforeValidator(_expanded), BeforeValidator(text_of)]
+Period = Annotated[Duration, Field(gt=0)]
 
 
 class Policy(Settings):
@@ -51,7 +62,7 @@ class Policy(Settings):
     """Expected false pages that statistical kinds may cause."""
     grace: Duration = seconds(1800)
     """After a boot or a firmware upgrade nothing in its scope is news for so long."""
-    judge_every: Duration = seconds(10)
+    judge_every: Period = seconds(10)
     """How often the analyzer makes a pass."""
 
 
@@ -70,27 +81,27 @@ class Notify(Settings):
 class TargetRow(Settings):
     """One target; `name` is a device of the topology where it is one."""
 
-    name: str = Field(min_length=1)
+    name: Name = Field(min_length=1)
     source: str
     address: Address = ""
-    period: Duration | None = None
-    timeout: Duration | None = None
-    device: str = ""
-    rack: str = ""
-    loop: str = ""
-    feed: str = ""
-    mapping: str = ""
-    map: str = ""
-    user: str = ""
+    period: Period | None = None
+    timeout: Period | None = None
+    device: Name = ""
+    rack: Name = ""
+    loop: Name = ""
+    feed: Name = ""
+    mapping: Text = ""
+    map: File | None = None
+    user: Text = ""
     secret_file: File | None = None
-    secret_env: str = ""
+    secret_env: Text = ""
     ca_file: File | None = None
-    fingerprint: str = ""
-    version: str = ""
-    auth: str = ""
-    priv: str = ""
-    port: str = ""
-    driver: str = ""
+    fingerprint: Text = ""
+    version: Text = ""
+    auth: Text = ""
+    priv: Text = ""
+    port: Text = ""
+    driver: Text = ""
     root: File | None = None
 
     @property
@@ -121,7 +132,7 @@ class _File(Settings):
     @classmethod
     def _host_and_port(cls, text: str) -> str:
         host, _, port = text.rpartition(":")
-        if not host or not port.isdigit() or int(port) > 65_535:
+        if not host or not port.isdecimal() or int(port) > 65_535:
             raise ValueError(f"{text!r} is not HOST:PORT, such as 127.0.0.1:9480")
         return text
 
@@ -171,13 +182,13 @@ def read(
     base = path.parent
     site_sources = {
         name: file.validated(
-            _known(file, sources, "sources", name).settings, value or {}, ("sources", name)
+            _known(file, sources, "sources", name).settings, _section(value), ("sources", name)
         )
         for name, value in parsed.sources.items()
     }
     site_detectors = {
         name: file.validated(
-            _known(file, detectors, "detectors", name), value or {}, ("detectors", name)
+            _known(file, detectors, "detectors", name), _section(value), ("detectors", name)
         )
         for name, value in parsed.detectors.items()
     }
@@ -195,6 +206,11 @@ def read(
         parsed.policy,
         parsed.notify,
     )
+
+
+def _section(value: Any) -> Any:
+    """Return a section; one of which only the name is written has its defaults."""
+    return {} if value is None else value
 
 
 def _known(file: YamlFile, known: Mapping[str, Known], section: str, name: str) -> Known:
@@ -243,13 +259,14 @@ def _forms(kind: SourceKind) -> str:
 
 
 def _checked_url(url: str, schemes: tuple[str, ...]) -> str:
+    """Return an address of one of these schemes; no message repeats what may be a secret."""
+    if re.search(r"://[^/?#@]*:[^/?#]*@", url):
+        raise ValueError("an address holds no password; use user and secret_file")
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as wrong:
         raise ValueError(f"{url!r} is not an address: {wrong}") from None
-    if parts.password:
-        raise ValueError("an address holds no password; use user and secret_file")
     if parts.scheme not in schemes or not (parts.netloc or parts.path.strip("/")):
         forms = " or ".join(f"{scheme}://HOST" for scheme in schemes)
         raise ValueError(f"{url!r} is not an address of the form {forms}")
@@ -260,10 +277,11 @@ def _anchored(row: TargetRow, base: Path) -> TargetRow:
     """Return a target whose files are found from the site file's folder."""
     files = {
         key: base / value
-        for key in ("secret_file", "ca_file", "root")
+        for key in ("secret_file", "ca_file", "root", "map")
         if (value := getattr(row, key)) is not None
     }
-    return row.model_copy(update=files)
+    mapping = {"mapping": str(base / row.mapping)} if Path(row.mapping).suffix else {}
+    return row.model_copy(update={**files, **mapping})
 
 
 def _unknown(name: str, known: Mapping[str, object]) -> str:

@@ -4,8 +4,9 @@ Reads with libyaml where PyYAML has it. A key given twice is an error, because t
 would silently win.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +18,29 @@ from fabrichealth.errors import SiteError
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 Loc = tuple[str | int, ...]
+
+
+class WrittenInt(int):
+    """An integer that remembers how it was written: a lot 0012 is no 10."""
+
+    written: str
+
+
+class WrittenFloat(float):
+    """A number that remembers how it was written: firmware 1.10 is no 1.1."""
+
+    written: str
+
+
+def text_of(value: object) -> object:
+    """Return a scalar as the file has it, for what is text even where it looks like a number."""
+    if value is None or isinstance(value, str | Mapping | list):
+        return value
+    if isinstance(value, bool):
+        return str(value).lower()
+    return getattr(value, "written", None) or str(value)
+
+
 Model = TypeVar("Model", bound=BaseModel)
 
 
@@ -61,6 +85,10 @@ def _says(fault: Any) -> str:
         return "unknown key; see the site file's documentation for those there are"
     if fault["type"] == "missing":
         return "is missing"
+    if fault["type"] in {"model_type", "dict_type", "model_attributes_type"}:
+        return "must be a mapping of keys to values"
+    if fault["type"] in {"list_type", "tuple_type"}:
+        return "must be a list"
     return str(fault["msg"]).removeprefix("Value error, ")
 
 
@@ -122,4 +150,19 @@ def _plain(loader: Any, node: Any, loc: Loc, lines: dict[Loc, int], path: Path) 
             _plain(loader, item, (*loc, index), lines, path)
             for index, item in enumerate(node.value)
         ]
-    return loader.construct_object(node, deep=True)
+    return _scalar(loader.construct_object(node, deep=True), node.value)
+
+
+def _scalar(value: Any, text: str) -> Any:
+    if isinstance(value, bool):
+        return value if text.lower() in {"true", "false"} else text  # a lot may be called "no"
+    if isinstance(value, int):
+        number: WrittenInt | WrittenFloat = WrittenInt(value)
+    elif isinstance(value, float):
+        number = WrittenFloat(value)
+    elif isinstance(value, date):
+        return text  # nothing in these files is a YAML date; a lot may look like one
+    else:
+        return value
+    number.written = text
+    return number

@@ -67,16 +67,16 @@ class Topology:
             alias.casefold(): device.name
             for device in self.devices.values()
             for alias in (*device.ids, device.name)
-            if not _is_pci(alias)
+            if not is_pci(alias)
         }
 
     @cached_property
     def _pci(self) -> dict[tuple[str, str], str]:
         return {
-            (device.host or device.name, _short_pci(alias)): device.name
+            (device.host or device.name, short_pci(alias)): device.name
             for device in self.devices.values()
             for alias in device.ids
-            if _is_pci(alias)
+            if is_pci(alias)
         }
 
     @cached_property
@@ -93,8 +93,8 @@ class Topology:
 
         PCI addresses count within one host, which must then be given.
         """
-        if _is_pci(alias):
-            return self._pci.get((host, _short_pci(alias)))
+        if is_pci(alias):
+            return self._pci.get((host, short_pci(alias)))
         return self._ids.get(alias.casefold())
 
     def port_with_uid(self, device: str, uid: str) -> str | None:
@@ -141,12 +141,13 @@ class Topology:
         return (place.id,)
 
 
-def _is_pci(alias: str) -> bool:
+def is_pci(alias: str) -> bool:
+    """Return whether a name is a PCI address, with or without its domain."""
     head, dot, function = alias.rpartition(".")
     return bool(dot) and function.isdigit() and 1 <= head.count(":") <= 2 and len(alias) <= 16
 
 
-def _short_pci(alias: str) -> str:
+def short_pci(alias: str) -> str:
     """Return domain:bus:device.function with a four digit domain, in lower case."""
     parts = alias.lower().split(":")
     domain = parts[0][-4:].rjust(4, "0") if len(parts) == 3 else "0000"

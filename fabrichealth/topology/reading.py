@@ -5,31 +5,26 @@ cable really lie so) the analyzer checks on data.
 """
 
 import csv
-from collections.abc import Iterable, Mapping
+import logging
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
 from fabrichealth.errors import SiteError
-from fabrichealth.model.place import Port
+from fabrichealth.topology.contradictions import Written, contradictions
 from fabrichealth.topology.inventory import Topology
-from fabrichealth.topology.rows import Device, Domain, Feed, Link, Loop, Rack, Route, Row
+from fabrichealth.topology.rows import Device, Link, Row
 from fabrichealth.yamlfile import YamlFile, load
 
-
-class _File(Row):
-    domains: tuple[Domain, ...] = ()
-    racks: tuple[Rack, ...] = ()
-    devices: tuple[Device, ...] = ()
-    links: tuple[Link, ...] = ()
-    loops: tuple[Loop, ...] = ()
-    feeds: tuple[Feed, ...] = ()
-    routing: tuple[Route, ...] = ()
+log = logging.getLogger(__name__)
 
 
 def read(path: Path) -> Topology:
     """Read a topology file, and the CSV files that it names.
+
+    Keys that no row knows are skipped, for newer files, and counted in one warning.
 
     Raises:
         SiteError: file, line and key of the first thing that is wrong.
@@ -38,75 +33,68 @@ def read(path: Path) -> Topology:
     if not isinstance(file.value, Mapping):
         raise SiteError(f"{path}:1: a topology is a mapping with devices: and links:")
     value = dict(file.value)
-    lists: dict[str, tuple[YamlFile | None, list[int]]] = {}
-    for key in ("devices", "links"):
+    tables: dict[str, _Table] = {}
+    for key, model in (("devices", Device), ("links", Link)):
         if isinstance(value.get(key), str):
-            table = path.parent / value[key]
-            value[key], numbers = _csv(table, Link if key == "links" else Device)
-            lists[key] = (None, numbers)
-    parsed = file.validated(_File, value)
-    topology = Topology(
+            tables[key] = _table(path.parent / value[key], model)
+            value[key] = tables[key].rows
+    parsed = file.validated(Written, value)
+    for key, index, what in contradictions(parsed):
+        if key in tables:
+            raise SiteError(f"{tables[key].path}:{tables[key].lines[index]}: {what}")
+        raise file.error((key, index), what)
+    _warn_of_unknown(path, parsed)
+    return Topology(
         parsed.devices, parsed.links, parsed.domains, parsed.racks,
         parsed.loops, parsed.feeds, parsed.routing,
     )  # fmt: skip
-    for key, index, what in _contradictions(parsed):
-        if key in lists:
-            name = path.parent / str(file.value[key])
-            raise SiteError(f"{name}:{lists[key][1][index]}: {what}")
-        raise file.error((key, index), what)
-    return topology
 
 
-def _contradictions(parsed: _File) -> Iterable[tuple[str, int, str]]:
-    """Yield (list, index, what) for each thing that cannot be so."""
-    for key in ("domains", "racks", "devices", "loops", "feeds"):
-        seen: set[str] = set()
-        for index, row in enumerate(getattr(parsed, key)):
-            if row.name in seen:
-                yield key, index, f"{row.name} is listed twice; keep one"
-            seen.add(row.name)
-    devices = {device.name for device in parsed.devices}
-    racks = {rack.name for rack in parsed.racks}
-    for index, device in enumerate(parsed.devices):
-        if device.host and device.host not in devices:
-            yield "devices", index, f"{device.name}: host {device.host} is not among the devices"
-        if device.rack and racks and device.rack not in racks:
-            yield "devices", index, f"{device.name}: rack {device.rack} is not among the racks"
-    yield from _cabling(parsed.links, devices)
+def _warn_of_unknown(path: Path, parsed: Written) -> None:
+    """Say once which keys were skipped, and how often each stands there."""
+    unknown: Counter[str] = Counter(list(parsed.model_extra or ()))
+    for key in Written.model_fields:
+        for row in getattr(parsed, key):
+            unknown.update(f"{key}[].{name}" for name in row.model_extra)
+    if unknown:
+        told = ", ".join(f"{name} ({count})" for name, count in unknown.most_common(8))
+        log.warning("%s: unknown keys skipped: %s", path, told)
 
 
-def _cabling(links: tuple[Link, ...], devices: set[str]) -> Iterable[tuple[str, int, str]]:
-    taken: dict[Port, str] = {}
-    for index, link in enumerate(links):
-        for key, end in (("a", link.a), ("b", link.b)):
-            try:
-                port = Port.parse(end)
-            except ValueError as wrong:
-                yield "links", index, f"{key}: {wrong}"
-                continue
-            if port.device not in devices:
-                yield "links", index, f"{key}: device {port.device} is not among the devices"
-            if port in taken:
-                yield "links", index, f"{key}: port {port} has a second cable, to {taken[port]}"
-            taken[port] = link.b if key == "a" else link.a
+@dataclass(frozen=True)
+class _Table:
+    """A CSV file: its rows, dotted columns nested, and the line of each."""
+
+    path: Path
+    rows: list[dict[str, Any]]
+    lines: list[int]
 
 
-def _csv(path: Path, model: type[BaseModel]) -> tuple[list[dict[str, Any]], list[int]]:
-    """Return the rows of a CSV file, dotted columns nested, and the line of each."""
+def _table(path: Path, model: type[Row]) -> _Table:
+    table = _Table(path, [], [])
     try:
-        with path.open(encoding="utf-8", newline="") as handle:
+        with path.open(encoding="utf-8-sig", newline="") as handle:  # spreadsheets write a mark
             reader = csv.DictReader(handle, strict=True)
-            rows, lines = [], []
+            columns = list(reader.fieldnames or ())
+            for column in columns:
+                if columns.count(column) > 1:
+                    raise SiteError(f"{path}:1: column {column} is there twice; keep one")
+                if any(other.startswith(f"{column}.") for other in columns):
+                    raise SiteError(f"{path}:1: column {column} cannot stand beside {column}.*")
             for row in reader:
                 if None in row:
                     raise SiteError(f"{path}:{reader.line_num}: more fields than the header has")
-                rows.append(_nested(row))
-                lines.append(reader.line_num)
-    except (OSError, UnicodeDecodeError, csv.Error) as wrong:
-        raise SiteError(f"{path}: cannot be read as CSV ({wrong}); check the file") from None
-    for row, line in zip(rows, lines, strict=True):
-        YamlFile(path, row, {(): line}).validated(model, row)
-    return rows, lines
+                table.rows.append(_nested(row))
+                table.lines.append(reader.line_num)
+    except UnicodeDecodeError:
+        raise SiteError(f"{path}: not UTF-8 text; save it as UTF-8") from None
+    except OSError as wrong:
+        raise SiteError(f"{path}: cannot be read ({wrong.strerror}); check the path") from None
+    except csv.Error as wrong:
+        raise SiteError(f"{path}:{reader.line_num}: not CSV ({wrong}); check quotes") from None
+    for plain, line in zip(table.rows, table.lines, strict=True):
+        YamlFile(path, plain, {(): line}).validated(model, plain)
+    return table
 
 
 def _nested(row: Mapping[str, str | None]) -> dict[str, Any]:

@@ -4,24 +4,34 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
 from fabrichealth.model.place import Port, link_id
+from fabrichealth.yamlfile import text_of
 
 Technology = Literal["roce", "ib", "nvlink", "hccs", "ub", "ualink", "cxl", "pcie"]
 Medium = Literal["optical", "lpo", "cpo", "aoc", "dac", "acc", "aec", "backplane"]
 Fec = Literal["none", "firecode", "rs528", "rs544", "rs544i", "ll271", "ll272"]
-Text = Annotated[str, BeforeValidator(lambda value: value if value is None else str(value))]
+Text = Annotated[str, BeforeValidator(text_of)]
 """Lots, serials and versions are text even where they look like numbers."""
 
 
-def _device_name(value: object) -> object:
-    if isinstance(value, str) and ("/" in value or "--" in value or not value.strip()):
-        raise ValueError(f"{value!r}: a device's name holds neither `/` nor `--` and is not empty")
-    return value
+def _device_name(name: str) -> str:
+    if "/" in name:
+        raise ValueError(f"{name!r}: a device's name holds no `/`; write _ instead")
+    return _name(name)
 
 
-DeviceName = Annotated[str, BeforeValidator(_device_name)]
+def _name(name: str) -> str:
+    if "--" in name or not name.strip():
+        raise ValueError(
+            f"{name!r}: a name is not empty and holds no `--`, which joins links' ends"
+        )
+    return name
+
+
+DeviceName = Annotated[str, BeforeValidator(text_of), AfterValidator(_device_name)]
+Name = Annotated[str, BeforeValidator(text_of), AfterValidator(_name)]
 
 
 class Row(BaseModel):
@@ -50,7 +60,7 @@ class PortFacts(Row):
 class Domain(Row):
     """A scale-up domain; more accelerators than devices listed are missing ones."""
 
-    name: str
+    name: Name
     kind: Literal["nvlink", "hccs", "ub", "ualink", "cxl", "pcie"] = "nvlink"
     accelerators: int = Field(default=0, ge=0)
 
@@ -58,12 +68,12 @@ class Domain(Row):
 class Rack(Row):
     """A rack, what feeds and cools it."""
 
-    name: str
-    domain: str = ""
+    name: Name
+    domain: Text = ""
     power_limit_watts: float | None = None
-    loop: str = ""
-    branch: str = ""
-    branches: tuple[str, ...] = ()
+    loop: Text = ""
+    branch: Text = ""
+    branches: tuple[Text, ...] = ()
 
 
 class Device(Row):
@@ -72,20 +82,20 @@ class Device(Row):
     name: DeviceName
     role: Literal["accelerator", "host", "switch", "nic", "cdu", "pdu"]
     tier: int | None = None
-    host: str = ""
-    rack: str = ""
-    domain: str = ""
+    host: Text = ""
+    rack: Text = ""
+    domain: Text = ""
     model: Text = ""
     silicon: Text = ""
     ids: tuple[Text, ...] = ()
-    ports: Mapping[str, PortFacts] = Field(default_factory=dict)
+    ports: Mapping[Text, PortFacts] = Field(default_factory=dict)
 
 
 class Link(Row):
     """A cable or trace between two ports; its id is the two ports, sorted."""
 
-    a: str
-    b: str
+    a: Text
+    b: Text
     technology: Technology = "roce"
     generation: Text = ""
     medium: Medium | Literal[""] = ""
@@ -96,10 +106,10 @@ class Link(Row):
     plr: bool = False
     length_m: float | None = Field(default=None, ge=0)
     bundle: Text = ""
-    card_a: str = ""
-    card_b: str = ""
-    lasers_a: str = ""
-    lasers_b: str = ""
+    card_a: Text = ""
+    card_b: Text = ""
+    lasers_a: Text = ""
+    lasers_b: Text = ""
     module_a: Module | None = None
     module_b: Module | None = None
 
@@ -117,31 +127,31 @@ class Link(Row):
 class Loop(Row):
     """A coolant loop."""
 
-    name: str
-    device: str = ""
+    name: Name
+    device: Text = ""
     kind: Literal["cold_plate", "immersion", "facility", "rear_door"] = "cold_plate"
-    fluid: str = ""
+    fluid: Text = ""
     control: Literal["flow", "differential_pressure", "speed", ""] = ""
-    facility: str = ""
+    facility: Text = ""
     volume_liters: float | None = None
     reservoir_liters: float | None = None
-    racks: tuple[str, ...] = ()
+    racks: tuple[Text, ...] = ()
 
 
 class Feed(Row):
     """A power feed of a rack."""
 
-    name: str
-    rack: str = ""
+    name: Name
+    rack: Text = ""
     breaker_amperes: float | None = None
     phases: int = 3
-    redundant_with: str = ""
+    redundant_with: Text = ""
     meter: Mapping[str, Text] | None = None
 
 
 class Route(Row):
     """Next hops of a device towards a device or tier."""
 
-    device: str
-    to: str
-    via: tuple[str, ...]
+    device: Text
+    to: Text
+    via: tuple[Text, ...]
