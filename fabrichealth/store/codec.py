@@ -258,13 +258,14 @@ def fill(values: Floats) -> tuple[Floats, NDArray[np.bool_] | None]:
     The mask is None if nothing is absent. What has nothing before it takes the first there is.
     """
     absent = np.isnan(values)
-    if not absent.any():
+    holed = np.flatnonzero(absent.any(axis=1))
+    if not len(holed):
         return values, None
-    present = ~absent
+    present = ~absent[holed]
     index = np.where(present, np.arange(values.shape[1]), 0)
     np.maximum.accumulate(index, axis=1, out=index)
-    first = present.argmax(axis=1)
-    index = np.maximum(index, first[:, None])
-    filled = np.take_along_axis(values, index, axis=1)
-    filled[~present.any(axis=1)] = 0.0
-    return filled, present
+    index = np.maximum(index, present.argmax(axis=1)[:, None])
+    filled = values.copy()
+    filled[holed] = np.take_along_axis(values[holed], index, axis=1)
+    filled[holed[~present.any(axis=1)]] = 0.0
+    return filled, ~absent

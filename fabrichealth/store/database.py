@@ -14,6 +14,8 @@ from fabrichealth.errors import StoreError, StoreReadOnly
 SCHEMA = 1
 APPLICATION = 0x66684442  # "fhDB", so that `file` and we know it
 PAGE_BYTES = 8192
+LOG_BYTES = 16 * 2**20
+"""SQLite's log is moved into the file when it has grown by this."""
 BUSY_MILLISECONDS = 5_000
 
 _TABLES = """
@@ -69,6 +71,8 @@ class Database:
         """
         self.path = path
         self._age = 0
+        self.unsettled = 0
+        """Bytes of chunks in SQLite's log since it was last moved into the file."""
         new = not path.exists()
         if new and not write:
             raise StoreError(f"{path}: no store there yet; start the collecting process first")
@@ -90,6 +94,7 @@ class Database:
             self._db.execute("PRAGMA auto_vacuum = INCREMENTAL")
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("PRAGMA synchronous = NORMAL")
+            self._db.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
             self._db.execute("PRAGMA wal_autocheckpoint = 0")  # `checkpoint` does it in its time
         (version,) = self._db.execute("PRAGMA user_version").fetchone()
         (application,) = self._db.execute("PRAGMA application_id").fetchone()
@@ -161,6 +166,7 @@ class Database:
         if age is None:
             self._age += 1
             age = self._age
+        self.unsettled += sum(len(chunk.body) for chunk in chunks)
         self._db.executemany(
             "INSERT INTO chunk (tier, metric, block, first, last, columns, age, bytes, body)"
             " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -240,19 +246,10 @@ class Database:
         (free,) = self._db.execute("PRAGMA freelist_count").fetchone()
         return every - free, free
 
-    @property
-    def log_bytes(self) -> int:
-        """Size of SQLite's own log beside the file."""
-        log = self.path.with_name(f"{self.path.name}-wal")
-        return log.stat().st_size if log.exists() else 0
-
-    def checkpoint(self, *, truncate: bool = False) -> None:
+    def checkpoint(self) -> None:
         """Move what was committed from the log into the file; readers are not waited for."""
-        mode = "TRUNCATE" if truncate else "PASSIVE"
-        try:
-            self._db.execute(f"PRAGMA wal_checkpoint({mode})").fetchone()
-        except sqlite3.Error as wrong:
-            raise refusal(wrong, self.path) from None
+        self.rows("PRAGMA wal_checkpoint(PASSIVE)")
+        self.unsettled = 0
 
     def shrink(self, pages: int) -> None:
         """Give some free pages back to the file system."""

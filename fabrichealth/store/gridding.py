@@ -1,12 +1,16 @@
 """Gridding: runs become a grid, and grids become one."""
 
 from collections.abc import Sequence
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from fabrichealth.model import Floats, Ids
 from fabrichealth.store.grid import Grid, Ints, widened
 from fabrichealth.store.runs import Runs
+
+Number = TypeVar("Number", np.int32, np.float64)
 
 MOST_SHAPES = 32
 """Different (polls, series a poll) of clocks that are worth a transposition each."""
@@ -55,16 +59,16 @@ def _regular(runs: Runs) -> tuple[list[Grid], Runs | None]:
         mine = first[shape == kind]
         many, each = divmod(kind, int(count.max()) + 1)
         run = mine[:, None] + np.arange(many)
-        sample = start[run][:, :, None] + np.arange(each)
-        series = runs.series[sample]
+        series = _polls(runs.series, start[run], each)
         steady = (series == series[:, :1]).all(axis=(1, 2))
         steady &= (np.diff(series[:, 0], axis=1) > 0).all(axis=1)
         if not steady.all():
-            run, series, sample = run[steady], series[steady], sample[steady]
+            run, series = run[steady], series[steady]
         if not len(run):
             continue
         left[run] = False
-        values = np.ascontiguousarray(runs.values[sample].transpose(0, 2, 1)).reshape(-1, many)
+        given = _polls(runs.values, start[run], each)
+        values = np.ascontiguousarray(given.transpose(0, 2, 1)).reshape(-1, many)
         owner = np.repeat(np.arange(len(run)), each)
         grids.append(Grid(series[:, 0].ravel(), owner, clock[run[:, 0]], at[run], values))
     if not left.any():
@@ -72,6 +76,15 @@ def _regular(runs: Runs) -> tuple[list[Grid], Runs | None]:
     keep = np.zeros(len(clock), bool)
     keep[order[left]] = True
     return grids, runs if not grids else runs.within(np.repeat(keep, runs.count))
+
+
+def _polls(column: NDArray[Number], start: Ints, each: int) -> NDArray[Number]:
+    """Return column[start[c, k] : start[c, k] + each] as [c, k, each]."""
+    if not (start % each).any():  # whole polls of equal length: rows are copied, not cells
+        whole = column[: len(column) // each * each].reshape(-1, each)
+        polls: NDArray[Number] = whole[start // each]
+        return polls
+    return column[start[:, :, None] + np.arange(each)]
 
 
 def _beside(grids: Sequence[Grid]) -> Grid:

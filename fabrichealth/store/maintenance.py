@@ -18,7 +18,7 @@ import numpy as np
 
 from fabrichealth.metric import Metric
 from fabrichealth.store.chunk import BLOCK, bodies, opened
-from fabrichealth.store.database import PAGE_BYTES, Chunk, Database, Place
+from fabrichealth.store.database import LOG_BYTES, PAGE_BYTES, Chunk, Database, Place
 from fabrichealth.store.grid import Grid, has_any
 from fabrichealth.store.gridding import gridded, merged
 from fabrichealth.store.head import Head, Segment
@@ -43,7 +43,6 @@ COLUMNS = 256
 """Most columns of a chunk that is imported."""
 
 DELETED_AT_ONCE = 500
-LOG_BYTES = 16 * 2**20
 FREE_SHARE = 0.25
 PAGES_AT_ONCE = 2_000
 
@@ -70,6 +69,9 @@ class Maintenance:
         Raises:
             StoreReadOnly: the disk is full; the next call tries again.
         """
+        if self._database.unsettled > LOG_BYTES:
+            self._database.checkpoint()
+            return True
         if self._round is None:
             self._round = self._work(self._newest() if now is None else now)
         try:
@@ -271,9 +273,6 @@ class Maintenance:
         yield
 
     def _tidy(self) -> Iterator[None]:
-        if self._database.log_bytes > LOG_BYTES:
-            self._database.checkpoint()
-            yield
         used, free = self._database.pages
         if free > PAGES_AT_ONCE and free > FREE_SHARE * used:
             self._database.shrink(PAGES_AT_ONCE)
