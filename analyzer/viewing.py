@@ -41,12 +41,14 @@ class Viewing:
         self._store = store
         self._memory = Memory(store, _spans(every.values(), also or {}))
         self._windows: dict[tuple[Metric, float], Window] = {}
+        self._changes: dict[tuple[Metric, float], Changes] = {}
         self._now = 0.0
 
     def advance(self, now: float) -> None:
-        """Take in everything up to `now`; windows read before are let go."""
+        """Take in everything up to `now`; what was looked at before is let go."""
         self._now = now
         self._windows.clear()
+        self._changes.clear()
         self._memory.advance(now)
 
     def view(
@@ -63,13 +65,17 @@ class Viewing:
             return self.window(metric, settings.window)
 
         def changes(metric: Metric) -> Changes:
-            return self._memory.changes(metric, self._now, settings.memory)
+            return self.changes(metric, settings.memory)
 
         return View(self._now, topology, events, before, window, changes)
 
     def changes(self, metric: Metric, seconds: float) -> Changes:
         """Return the changes of a remembered metric in the last so many seconds."""
-        return self._memory.changes(metric, self._now, seconds)
+        found = self._changes.get((metric, seconds))
+        if found is None:
+            found = self._memory.changes(metric, self._now, seconds)
+            self._changes[metric, seconds] = found
+        return found
 
     def window(self, metric: Metric, seconds: float) -> Window:
         """Return the last so many seconds of a metric, more where it is read seldom."""

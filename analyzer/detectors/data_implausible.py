@@ -6,19 +6,21 @@ mapping to be mended. Stays quiet for a single odd value: those are refused and 
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.durations import fresh
+from analyzer.evidence.joining import values_beside
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import RX_BYTES, SPEED, TX_BYTES
 from fabrichealth.catalogue.watchers import REJECTED
 from fabrichealth.counters import increases
 from fabrichealth.kinds import WATCH_DATA_IMPLAUSIBLE
 from fabrichealth.metric import Metric
-from fabrichealth.model import Finding, Place, Port, View
+from fabrichealth.model import Finding, Floats, Place, Port, View, Window
 from fabrichealth.settings import Duration, seconds
 
 
@@ -56,32 +58,26 @@ class DataImplausible(Detector[DataImplausibleSettings]):
         carried, speed = view[metric], view.changes(SPEED)
         if not len(carried) or not len(speed.rows):
             return
-        steps = increases(carried.values, carried.times)
-        rate = np.where(steps.reset, np.nan, steps.rate()) * 8.0  # bits per second
+        newest = _newest(carried, 2 * (self.settings.polls + 1))
+        limit = values_beside(metric, carried.series, speed) * self.settings.over_line_rate
+        rate = _bits_per_second(newest)
         known = np.isfinite(rate)
         rank = np.cumsum(known[:, ::-1], axis=1)[:, ::-1]
         recent = known & (rank <= self.settings.polls)
         least = np.where(recent, rate, np.inf).min(axis=1)
-        judged = (known.sum(axis=1) >= self.settings.polls) & fresh(carried)
-        # no line is slower than the slowest, so few rows need their own
-        fast = least > self.settings.over_line_rate * float(np.min(speed.value))
+        judged = (known.sum(axis=1) >= self.settings.polls) & fresh(newest)
         before = {said.about: said.since for said in view.before}
-        for row in np.flatnonzero(judged & fast):
-            port = Port(*carried.labels(int(row)))
-            place = speed.row(*port)
-            line = float(speed.value[place]) if place is not None else np.inf
-            if least[row] <= self.settings.over_line_rate * line:
-                continue
-            possible = known[row] & (rate[row] <= self.settings.over_line_rate * line)
-            first = int(np.argmax(known[row] & ~np.logical_or.accumulate(possible[::-1])[::-1]))
-            since = float(carried.times[row, first])
+        for row in np.flatnonzero(judged & (least > limit)).tolist():
+            port = Port(*carried.labels(row))
             now = float(rate[row][recent[row]][-1])
+            line = float(limit[row]) / self.settings.over_line_rate
+            since = _beyond_since(carried.select(np.array([row])), float(limit[row]))
             says = f"{now / 1e9:.4g} Gb/s on a line of {line / 1e9:.4g} Gb/s"
             at = float(carried.last_at[row])
             yield Finding(
                 kind=WATCH_DATA_IMPLAUSIBLE,
                 about=port,
-                score=now / (self.settings.over_line_rate * line),
+                score=now / float(limit[row]),
                 since=min(since, before.get(port, since)),
                 at=view.now,
                 evidence=[evidence(metric, port, now, at, says, line, "bit/s")],
@@ -111,3 +107,24 @@ class DataImplausible(Detector[DataImplausibleSettings]):
                 evidence=[evidence(REJECTED, (source, target, reason), count, last, says, 0.0)],
                 because=f"{source} {target}: {says}",
             )
+
+
+def _newest(window: Window, polls: int) -> Window:
+    """Return the last so many polls of a window."""
+    return replace(window, values=window.values[:, -polls:], at=window.at[:, -polls:])
+
+
+def _bits_per_second(carried: Window) -> Floats:
+    """Return the rates of byte counters, [s, k]; NaN over resets."""
+    steps = increases(carried.values, carried.times)
+    rate: Floats = np.where(steps.reset, np.nan, steps.rate()) * 8.0
+    return rate
+
+
+def _beyond_since(row: Window, limit: float) -> float:
+    """Return since when a single row is beyond a limit without a break."""
+    rate = _bits_per_second(row)[0]
+    known = np.isfinite(rate)
+    possible = np.flatnonzero(known & (rate <= limit))
+    known[: possible[-1] + 1 if len(possible) else 0] = False
+    return float(row.times[0, np.argmax(known)])

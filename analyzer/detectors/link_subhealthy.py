@@ -16,7 +16,7 @@ from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.durations import Bools, heard
-from analyzer.evidence.exposure import Interval, garwood
+from analyzer.evidence.exposure import garwood
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import (
     LINK_DOWNS,
@@ -122,18 +122,28 @@ class LinkSubhealthy(Detector[LinkSubhealthySettings]):
                 continue
             # only rows that would be ill with their training errors are looked at closely
             watched = changes.exposure(span)
-            exposure = watched.copy()
+            exposure = watched[suspects]
             if rule.per_bit:
-                exposure[suspects] *= _bits_per_second(view, changes, suspects)
-            ill = garwood(changes.total(span), exposure).lower > rule.warning
+                exposure *= _bits_per_second(view, changes, suspects)
+            count = changes.total(span)[suspects]
             lit = [not _is_down(view, Port(*changes.labels(int(row)))) for row in suspects]
-            rows = suspects[ill[suspects] & np.array(lit)]
+            ill = np.array(lit) & (garwood(count, exposure).lower > rule.warning)
+            rows, exposure = suspects[ill], exposure[ill]
             if not len(rows):
                 continue
-            count = changes.total(span, leaving_out=self._training(view, changes, rows))
+            training = self._training(view, changes, rows)
+            count = changes.total(span, leaving_out=training)[rows]
             interval = garwood(count, exposure)
-            for row in rows[interval.lower[rows] > rule.warning]:
-                yield _finding(view, changes, rule, int(row), count, interval, watched, span)
+            for place in np.flatnonzero(interval.lower > rule.warning).tolist():
+                seen = _Seen(
+                    int(rows[place]),
+                    float(count[place]),
+                    float(interval.rate[place]),
+                    float(interval.lower[place]),
+                    float(watched[rows[place]]),
+                    span,
+                )
+                yield _finding(changes, rule, seen)
 
     def _training(self, view: View, changes: Changes, rows: NDArray[np.intp]) -> Bools:
         """Return which changes of some rows belong to the warm-up of their link ([i])."""
@@ -178,36 +188,38 @@ def _came_up(view: View, port: Port) -> list[float]:
     return found
 
 
-def _finding(
-    view: View,
-    changes: Changes,
-    rule: _Rule,
-    row: int,
-    count: Floats,
-    interval: Interval,
-    watched: Floats,
-    span: float,
-) -> Finding:
-    port = Port(*changes.labels(row))
-    mine = np.flatnonzero((changes.row_of == row) & changes.last(span) & (changes.increase > 0))
-    rate = float(interval.rate[row])
-    lower = float(interval.lower[row])
-    beyond = lower > rule.error
+@dataclass(frozen=True)
+class _Seen:
+    """What was counted of one row in one span."""
+
+    row: int
+    count: float
+    rate: float
+    lower: float
+    watched: float
+    span: float
+
+
+def _finding(changes: Changes, rule: _Rule, seen: _Seen) -> Finding:
+    port = Port(*changes.labels(seen.row))
+    mine = np.flatnonzero(
+        (changes.row_of == seen.row) & changes.last(seen.span) & (changes.increase > 0)
+    )
+    beyond = seen.lower > rule.error
     unit = "per bit" if rule.per_bit else "per second"
     limit = rule.error if beyond else rule.warning
-    minutes = watched[row] / 60
     says = (
-        f"{count[row]:.0f} {rule.words} in {minutes:.0f} min: {rate:.2g} {unit}, "
-        f"at least {lower:.2g} with 95 % confidence, limit {limit:.2g}"
+        f"{seen.count:.0f} {rule.words} in {seen.watched / 60:.0f} min: {seen.rate:.2g} {unit}, "
+        f"at least {seen.lower:.2g} with 95 % confidence, limit {limit:.2g}"
     )
     return Finding(
         kind=LINK_SUBHEALTHY,
         about=port,
-        score=lower / rule.warning,
+        score=seen.lower / rule.warning,
         since=float(changes.at[mine[0]]),
         at=float(changes.at[mine[-1]]),
         evidence=[
-            evidence(rule.metric, port, rate, float(changes.at[mine[-1]]), says, limit, unit)
+            evidence(rule.metric, port, seen.rate, float(changes.at[mine[-1]]), says, limit, unit)
         ],
         because=f"{port}: {says}",
         side=port,
