@@ -80,11 +80,12 @@ def _regular(runs: Runs) -> tuple[list[Grid], Runs | None]:
 
 def _polls(column: NDArray[Number], start: Ints, each: int) -> NDArray[Number]:
     """Return column[start[c, k] : start[c, k] + each] as [c, k, each]."""
+    polls: NDArray[Number]
     if not (start % each).any():  # whole polls of equal length: rows are copied, not cells
-        whole = column[: len(column) // each * each].reshape(-1, each)
-        polls: NDArray[Number] = whole[start // each]
-        return polls
-    return column[start[:, :, None] + np.arange(each)]
+        polls = column[: len(column) // each * each].reshape(-1, each)[start // each]
+    else:
+        polls = column[start[:, :, None] + np.arange(each)]
+    return polls
 
 
 def _beside(grids: Sequence[Grid]) -> Grid:
