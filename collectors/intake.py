@@ -40,11 +40,29 @@ def checked(poll: Poll, bounds: Bounds, table: SeriesTable, now: float, stale_af
     """Return a poll without what cannot be believed; that is among its refusals instead."""
     refused = list(poll.refused)
     batches = []
-    for batch in poll.batches:
+    for batch in _joined(poll.batches):
         kept = _believed(batch, bounds, table, now, stale_after, refused)
         if len(kept):
             batches.append(kept)
     return replace(poll, batches=batches, refused=refused)
+
+
+def _joined(batches: list[Batch]) -> list[Batch]:
+    """Return one batch per time stamp: what one reply says twice must stand side by side."""
+    found: dict[tuple[int, float], list[Batch]] = {}
+    for batch in batches:
+        found.setdefault((batch.clock, batch.at), []).append(batch)
+    if len(found) == len(batches):
+        return batches
+    return [
+        Batch(
+            clock,
+            at,
+            np.concatenate([one.series for one in same]),
+            np.concatenate([one.values for one in same]),
+        )
+        for (clock, at), same in found.items()
+    ]
 
 
 def _believed(
@@ -64,6 +82,7 @@ def _believed(
     low, high = bounds.of()
     with np.errstate(invalid="ignore"):
         good = (batch.values >= low[batch.series]) & (batch.values <= high[batch.series])
+    good &= np.isfinite(batch.values)  # a range may be open, but the store has no infinity
     if not good.all():
         _refuse(batch, np.flatnonzero(~good), Reason.IMPLAUSIBLE, table, refused)
         batch = Batch(batch.clock, batch.at, batch.series[good], batch.values[good])

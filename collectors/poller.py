@@ -10,11 +10,12 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
-from collectors.intake import Bounds, checked
+from collectors.intake import Bounds
 from collectors.inventory import Inventory
 from collectors.source import Source
+from collectors.visit import visited
 from collectors.watchers import Presence, Watcher
-from fabrichealth.errors import FabricHealthError, SourceUnavailable
+from fabrichealth.errors import SourceUnavailable
 from fabrichealth.events import Event
 from fabrichealth.model import Batch, Poll, SeriesTable
 from fabrichealth.runtime.clock import Clock
@@ -34,6 +35,12 @@ URGENT_SHARE = 0.05
 """At most this share of the targets (one at least) is watched more closely at a time."""
 
 INVENTORY_PERIOD = 60.0
+
+LONGEST_PHASE = 60.0
+"""First visits are spread over a period, but nobody waits longer than this for one."""
+
+PARTING = 2.0
+"""Seconds that a visit under way has to end, and a source to let go, when its target goes."""
 
 Sink = Callable[[list[Batch], list[Event]], None]
 
@@ -67,6 +74,7 @@ class Poller:
     def __post_init__(self) -> None:
         self._bounds = Bounds(self.table)
         self._presence = Presence(self.table)
+        self._watchers: dict[tuple[str, str], Watcher] = {}
         self._slots = asyncio.Semaphore(self.limit)
         self._suspects = asyncio.Semaphore(self.limit)
         self._housekeeping: asyncio.Task[None] | None = None
@@ -81,31 +89,39 @@ class Poller:
         """How many targets have not been tried yet."""
         return sum(not followed.visited for followed in self._followed.values())
 
+    def clocks(self) -> dict[int, float]:
+        """Return each clock that the targets write by, and the longest period of its writers."""
+        found: dict[int, float] = {}
+        for followed in self._followed.values():
+            source = followed.source
+            presence = self._presence.clock(source.target.subject)
+            for clock in (source.clock, followed.watcher.clock, presence):
+                found[clock] = max(found.get(clock, 0.0), source.settings.period)
+        return found
+
     async def follow(self, sources: Iterable[Source]) -> None:
         """Follow these sources and no others; those already followed unchanged go on."""
-        wanted = {(one.target.source, one.target.name): one for one in sources}
-        for key, followed in list(self._followed.items()):
+        wanted = {_key(one): one for one in sources}
+        changed = []
+        for key, followed in self._followed.items():
             new = wanted.get(key)
-            unchanged = (
-                new is not None
-                and new.target == followed.source.target
-                and new.settings == followed.source.settings
-            )
-            if unchanged:
+            if new is not None and _same(new, followed.source):
                 del wanted[key]
+                await _closed(new)
             else:
-                await self._drop(key)
+                changed.append(key)
+        await asyncio.gather(*map(self._drop, changed))
         for key, source in wanted.items():
-            followed = _Followed(source, Watcher(*key, self.table))
-            self._followed[key] = followed
+            # counts of refusals go on when a target's settings change
+            watcher = self._watchers.setdefault(key, Watcher(*key, self.table))
+            followed = self._followed[key] = _Followed(source, watcher)
             followed.task = asyncio.create_task(self._run(followed), name="/".join(key))
         if self._housekeeping is None:
             self._housekeeping = asyncio.create_task(self._tell_inventory())
 
     async def stop(self) -> None:
         """Stop all visits and let go of every target."""
-        for key in list(self._followed):
-            await self._drop(key)
+        await asyncio.gather(*map(self._drop, list(self._followed)))
         if self._housekeeping is not None:
             self._housekeeping.cancel()
             await asyncio.gather(self._housekeeping, return_exceptions=True)
@@ -113,39 +129,33 @@ class Poller:
 
     async def visit(self, followed: _Followed) -> Poll | None:
         """Read a target once and hand on what came; None if nothing did."""
-        source, began = followed.source, self.clock.now()
-        gate = self._suspects if followed.failures else self._slots
-        try:
-            async with gate:
-                began = self.clock.now()
-                async with asyncio.timeout(source.settings.timeout / self.clock.speed):
-                    poll = await source.read(began)
-        except TimeoutError:
-            self._failed(followed, began, f"no answer within {source.settings.timeout:g} s")
-            return None
-        except SourceUnavailable as wrong:
-            self._failed(followed, began, str(wrong))
-            return None
-        except FabricHealthError as wrong:
-            self._failed(followed, began, str(wrong))
-            return None
-        except Exception as wrong:
-            log.exception("%s %s: fault of the source", source.target.source, source.target.name)
-            self._failed(followed, began, f"{type(wrong).__name__}: {wrong}")
-            return None
+        source = followed.source
+        async with self._suspects if followed.failures else self._slots:
+            began = self.clock.now()
+            try:
+                poll = await visited(source, self._bounds, self.clock, began)
+            except SourceUnavailable as wrong:
+                self._failed(followed, began, wrong)
+                return None
         return self._answered(followed, began, poll)
 
     async def _run(self, followed: _Followed) -> None:
         source = followed.source
-        due = self.clock.now() + self.clock.phase(source.settings.period)
+        spread = min(source.settings.period, LONGEST_PHASE)
+        due = self.clock.now() + self.clock.phase(spread)
         while True:
             await self.clock.until(due)
-            poll = await self.visit(followed)
+            try:
+                poll = await self.visit(followed)
+                if poll is not None:
+                    self._hurry(followed, poll)
+            except Exception:
+                # what goes wrong after the visit costs this visit, never the target
+                log.exception("%s %s: visit lost", source.target.source, source.target.name)
             followed.visited = True
-            if poll is not None:
-                self._hurry(followed, poll)
-            step = self._step(followed)
-            due = max(due + step, self.clock.now() + 0.1 * step)
+            step, now = self._step(followed), self.clock.now()
+            # a wall clock that was set back must not silence the target until it is caught up
+            due = min(max(due + step, now + 0.1 * step), now + step)
 
     def _step(self, followed: _Followed) -> float:
         """Return the seconds from one visit to the next."""
@@ -169,11 +179,9 @@ class Poller:
             followed.urgent_until = now + urgency.seconds
             followed.urgent_period = urgency.period
 
-    def _answered(self, followed: _Followed, began: float, raw: Poll) -> Poll:
+    def _answered(self, followed: _Followed, began: float, checked: Poll) -> Poll:
         source = followed.source
-        now = self.clock.now()
-        poll = checked(raw, self._bounds, self.table, now, source.settings.stale_after)
-        poll = self.inventory.take(poll)
+        poll = self.inventory.take(checked)
         if followed.failures:
             log.info(
                 "%s %s answers again after %d failures",
@@ -182,21 +190,20 @@ class Poller:
         followed.failures, followed.reason = 0, ""
         batches = [
             *poll.batches,
-            followed.watcher.answered(poll, began, now - began),
+            followed.watcher.answered(poll, began, self.clock.now() - began),
             self._presence.note(source.target.subject, _key(source), True, began),
         ]
         self.sink(batches, poll.events)
         return poll
 
-    def _failed(self, followed: _Followed, began: float, why: str) -> None:
-        source = followed.source
+    def _failed(self, followed: _Followed, began: float, wrong: SourceUnavailable) -> None:
+        source, why = followed.source, str(wrong)
         followed.failures += 1
         if followed.reason != why:
-            log.warning("%s %s: %s", source.target.source, source.target.name, why)
+            log.warning("%s %s", source.target.source, why, exc_info=wrong.__cause__)
         followed.reason = why
-        now = self.clock.now()
         batches = [
-            followed.watcher.failed(began, now - began),
+            followed.watcher.failed(began, self.clock.now() - began),
             self._presence.note(source.target.subject, _key(source), False, began),
         ]
         self.sink(batches, [])
@@ -205,9 +212,11 @@ class Poller:
         followed = self._followed.pop(key)
         if followed.task is not None:
             followed.task.cancel()
-            await asyncio.gather(followed.task, return_exceptions=True)
+            _, stuck = await asyncio.wait({followed.task}, timeout=PARTING)
+            if stuck:
+                log.error("%s %s: does not stop; left behind", *key)
         self._presence.forget(followed.source.target.subject, key)
-        await followed.source.close()
+        await _closed(followed.source)
 
     async def _tell_inventory(self) -> None:
         while True:
@@ -215,6 +224,19 @@ class Poller:
             if len(batch):
                 self.sink([batch], [])
             await self.clock.sleep(INVENTORY_PERIOD)
+
+
+def _same(one: Source, other: Source) -> bool:
+    return one.target == other.target and one.settings == other.settings
+
+
+async def _closed(source: Source) -> None:
+    """Let a source go; one that hangs or fails at it holds up nobody."""
+    try:
+        async with asyncio.timeout(PARTING):
+            await source.close()
+    except Exception:
+        log.exception("%s %s: fault of the source when closed", *_key(source))
 
 
 def _key(source: Source) -> tuple[str, str]:

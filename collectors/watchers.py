@@ -64,14 +64,17 @@ class Presence:
         self._table = table
         self._up: dict[str, dict[tuple[str, str], bool]] = {}
 
+    def clock(self, device: str) -> int:
+        """Return the clock by which a device's presence is told."""
+        return self._table.clock("presence", device)
+
     def note(self, device: str, key: tuple[str, str], up: bool, at: float) -> Batch:
         """Note whether one target of a device answered; return the device's state."""
         targets = self._up.setdefault(device, {})
         targets[key] = up
         series = self._table.intern(DEVICE_UP, (device,))
         state = float(any(targets.values()))
-        clock = self._table.clock("presence", device)
-        return Batch(clock, at, np.array([series], np.int32), np.array([state]))
+        return Batch(self.clock(device), at, np.array([series], np.int32), np.array([state]))
 
     def forget(self, device: str, key: tuple[str, str]) -> None:
         """A target is read no longer."""

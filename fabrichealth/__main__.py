@@ -5,6 +5,7 @@ import logging
 import os
 import sys
 from collections.abc import Sequence
+from typing import NoReturn
 
 from fabrichealth import __version__
 from fabrichealth.cli._command import AGAINST, USAGE, Command
@@ -14,6 +15,14 @@ from fabrichealth.plugins import item, names
 COMMANDS = "fabrichealth.cli"
 
 
+class OneLineParser(argparse.ArgumentParser):
+    """Says what is wrong with a call in one line."""
+
+    def error(self, message: str) -> NoReturn:
+        """End with exit status 2."""
+        self.exit(USAGE, f"{self.prog}: {message}; {self.prog} --help says how\n")
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
@@ -21,7 +30,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s"
     )
-    parser = argparse.ArgumentParser(
+    parser = OneLineParser(
         prog="fabrichealth", description="Fabric and link health telemetry for AI supernodes."
     )
     parser.add_argument("--version", action="version", version=__version__)
@@ -33,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         verb.arguments(verbs.add_parser(name, help=verb.help, description=verb.help))
     asked = parser.parse_args(words)
     try:
-        return item(COMMANDS, asked.command, Command)().run(asked)
+        return _flushed(item(COMMANDS, asked.command, Command)().run(asked))
     except UsageError as wrong:
         print(f"fabrichealth: {wrong}", file=sys.stderr)  # noqa: T201 - the terminal is the point
         return USAGE
@@ -45,6 +54,12 @@ def main(argv: Sequence[str] | None = None) -> int:
         return AGAINST
     except KeyboardInterrupt:
         return AGAINST
+
+
+def _flushed(status: int) -> int:
+    """Return the status; a reader of ours that has gone is noticed here, not at exit."""
+    sys.stdout.flush()
+    return status
 
 
 if __name__ == "__main__":

@@ -76,11 +76,11 @@ class YamlFile:
         except ValidationError as wrong:
             first = wrong.errors()[0]
             where = [part for part in first["loc"] if not str(part).startswith("function-")]
-            raise self.error((*loc, *where), _says(first)) from None
+            raise self.error((*loc, *where), says(first)) from None
 
 
-def _says(fault: Any) -> str:
-    """Put pydantic's words into ours: what is wrong and what is expected."""
+def says(fault: Any) -> str:
+    """Put the words of a pydantic error into ours: what is wrong and what is expected."""
     if fault["type"] == "extra_forbidden":
         return "unknown key; see the site file's documentation for those there are"
     if fault["type"] == "missing":

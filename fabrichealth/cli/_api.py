@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -97,7 +98,9 @@ class Api:
             start = float(query.pop("start")) if "start" in query else None
             end = float(query.pop("end", self._collecting.clock.now()))
         except ValueError:
-            raise web.HTTPBadRequest(text="start= and end= are unix seconds\n") from None
+            start = end = math.nan
+        if not math.isfinite(end) or not math.isfinite(start or 0.0):
+            raise web.HTTPBadRequest(text="start= and end= are unix seconds\n")
         unknown = query.keys() - set(metric.labels)
         if unknown:
             raise web.HTTPBadRequest(text=f"{metric} has no label {unknown.pop()}\n")

@@ -9,7 +9,7 @@ import contextlib
 import json
 import logging
 from collections.abc import Callable, Coroutine
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,9 +22,10 @@ from collectors.source import Source
 from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.watchers import DROPPED_SAMPLES, SPOOLED_SAMPLES
 from fabrichealth.cli._events import read_from
+from fabrichealth.cli._incidents import newest
 from fabrichealth.cli._judge_child import JudgeChild
 from fabrichealth.cli._site import Setup
-from fabrichealth.errors import SiteError
+from fabrichealth.errors import SiteError, StoreError
 from fabrichealth.events import Event
 from fabrichealth.model import Batch, SeriesTable
 from fabrichealth.runtime.clock import Clock
@@ -64,23 +65,28 @@ class Collecting:
         self.judging = asyncio.Event()
         """Set once the judging child has made its first pass."""
         self._judge: JudgeChild | None = None
+        self._refusing = False
         self._tasks: list[asyncio.Task[None]] = []
         self._committer: Committer | None = None
 
     async def start(self) -> None:
-        """Open the store and follow every target."""
-        self.paths.folder.mkdir(parents=True, exist_ok=True)
+        """Open the store and follow every target.
+
+        Raises:
+            SiteError: the folder of the state cannot be made, or a target's files not be read.
+            StoreError: the store cannot be opened.
+        """
+        _make(self.paths.folder)
         if self.keep:
             self.store = EmbeddedStore.open(self.paths.store, settings=self.setup.store)
             self.table = self.store.table
             self.journal = SqliteJournal.open(self.paths.journal)
-            for entry in self.journal.since(0, "incident"):
-                self.incidents[entry.body["incident"]] = entry.body
+            self.incidents = newest(self.journal)
             self._committer = Committer(self.store, self.clock, maintain=self.store.maintain)
         self.exporter = Exporter(self.table)
         inventory = Inventory(self.table, self.setup.topology)
         self.poller = Poller(self.table, self.clock, inventory, self.take)
-        await self._follow(self.setup)
+        await self._follow(self._sources(self.setup))
         self._spawn(self._tell_own())
         self._spawn(self._save_memory())
         if self._committer is not None:
@@ -106,10 +112,22 @@ class Collecting:
             self.journal.close()
 
     async def reload(self, setup: Setup) -> None:
-        """Take up another site file; it was validated, and the store's place stays."""
+        """Take up another site file; what did not change goes on undisturbed.
+
+        Raises:
+            SiteError: a target's files cannot be read; the old site goes on.
+        """
+        if setup.topology.same_as(self.setup.topology):
+            setup = replace(setup, topology=self.setup.topology)
+        self._remember()
+        sources = self._sources(setup)
+        if setup.topology is not self.setup.topology:
+            self.poller.inventory = Inventory(self.table, setup.topology)
+        for key in ("listen", "state", "store", "web_config", "events"):
+            if getattr(setup.site, key) != getattr(self.setup.site, key):
+                log.warning("%s: changed in the site file; restart to take it up", key)
         self.setup = setup
-        self.poller.inventory = Inventory(self.table, setup.topology)
-        await self._follow(setup)
+        await self._follow(sources)
         if self._judge is not None:
             self._judge.replace()
 
@@ -124,21 +142,35 @@ class Collecting:
 
     def note(self, event: Event) -> None:
         """Write an event into the journal, where the judge reads it."""
-        if self.journal is not None:
-            self.journal.append("event", event.at, event.to_json())
+        self._write("event", event.at, event.to_json())
+
+    def _write(self, kind: str, at: float, body: dict[str, Any]) -> None:
+        """Write into the journal; one that takes nothing is told once, and stops nobody."""
+        if self.journal is None:
+            return
+        try:
+            self.journal.append(kind, at, body)
+        except StoreError as wrong:
+            if not self._refusing:
+                log.error("journal takes nothing: %s", wrong)
+            self._refusing = True
+        else:
+            self._refusing = False
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
         self._tasks.append(asyncio.create_task(work))
 
-    async def _follow(self, setup: Setup) -> None:
-        """Follow a site's targets; the readings of those that went are forgotten."""
-        former = {source.clock for source in self.poller.targets}
-        sources = self._sources(setup)
+    async def _follow(self, sources: list[Source]) -> None:
+        """Follow these sources; the readings of those that went are forgotten."""
+        former = self.poller.clocks()
         await self.poller.follow(sources)
-        for source in sources:
-            self.exporter.period(source.clock, source.settings.period)
-        for clock in former - {source.clock for source in sources}:
+        present = self.poller.clocks()
+        for clock, period in present.items():
+            self.exporter.period(clock, period)
+        for clock in former.keys() - present.keys():
             self.exporter.drop(clock)
+        judging = self.table.clock("verdicts", "judge")
+        self.exporter.period(judging, self.setup.site.policy.judge_every)
 
     def _sources(self, setup: Setup) -> list[Source]:
         """Build the sources; those that remember take up where they stopped."""
@@ -154,15 +186,20 @@ class Collecting:
         return sources
 
     def _remember(self) -> None:
+        """Save what sources must know after a restart; what was saved before stays until then."""
         memory = {
             f"{source.target.source}/{source.target.name}": kept
             for source in self.poller.targets
             if (kept := source.memory())
         }
-        if memory:
-            draft = self.paths.memory.with_suffix(".draft")
+        if not memory:
+            return
+        draft = self.paths.memory.with_suffix(".draft")
+        try:
             draft.write_text(json.dumps(memory), encoding="utf-8")
             draft.replace(self.paths.memory)
+        except OSError as wrong:
+            log.error("%s: cannot be written (%s)", draft, wrong.strerror)
 
     async def _save_memory(self) -> None:
         while True:
@@ -201,19 +238,43 @@ class Collecting:
         await self._judge.run()
 
     def _hear(self, plain: dict[str, Any]) -> None:
+        if "open" in plain:
+            self._settle({incident["incident"]: incident for incident in plain["open"]})
         if "incident" in plain:
-            incident = plain["incident"]
-            self.incidents[incident["incident"]] = incident
-            if self.journal is not None:
-                self.journal.append("incident", self.clock.now(), incident)
-            self.told(incident)
+            self._learn(plain["incident"])
+        if "verdicts" in plain:
+            self.judging.set()
+            self._show(plain["verdicts"]["at"], plain["verdicts"]["rows"])
+
+    def _settle(self, open_now: dict[str, dict[str, Any]]) -> None:
+        """Take what a new judge holds open for the truth: the last one's words may be lost."""
+        for incident in open_now.values():
+            self._learn(incident)
+        for name, incident in list(self.incidents.items()):
+            if incident["closed_at"] is None and name not in open_now:
+                seen = [line["at"] for line in incident["evidence"]]
+                self._learn({**incident, "closed_at": max([incident["opened_at"], *seen])})
+
+    def _learn(self, incident: dict[str, Any]) -> None:
+        if self.incidents.get(incident["incident"]) == incident:
             return
-        self.judging.set()
-        verdicts = plain["verdicts"]
-        rows = verdicts["rows"]
+        self.incidents[incident["incident"]] = incident
+        self._write("incident", self.clock.now(), incident)
+        self.told(incident)
+
+    def _show(self, at: float, rows: list[tuple[str, list[str], float]]) -> None:
+        """Export a pass's verdicts; what is not among them is no more."""
         series = self.table.intern_all([(METRICS[name], tuple(labels)) for name, labels, _ in rows])
         values = np.array([value for _, _, value in rows], np.float64)
         clock = self.table.clock("verdicts", "judge")
-        self.exporter.drop(clock)  # what is not among this pass's verdicts is no more
-        batch = Batch(clock, verdicts["at"], series, values)
-        self.take([batch], [])
+        self.exporter.drop(clock)
+        self.take([Batch(clock, at, series, values)], [])
+
+
+def _make(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        raise SiteError(
+            f"state: {folder} cannot be made ({wrong.strerror}); give a folder that is ours"
+        ) from None

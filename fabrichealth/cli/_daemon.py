@@ -51,19 +51,19 @@ async def live(
             told(incident)
 
     collecting.told = hear
-    await collecting.start()
     access = read_access(setup.site.web_config) if setup.site.web_config else Access()
-    app = application(
-        collecting.exporter,
-        clock.now,
-        routes=api.routes(),
-        waiting_for=collecting.waiting_for,
-        access=access,
-    )
+    await collecting.start()
     judging: asyncio.Task[None] | None = None
     first: asyncio.Task[None] | None = None
     server = None
     try:
+        app = application(
+            collecting.exporter,
+            clock.now,
+            routes=api.routes(),
+            waiting_for=collecting.waiting_for,
+            access=access,
+        )
         server = await serve(app, setup.site.listen, access)
         _watch_signals(collecting, stop, reload)
         if judge:
@@ -111,10 +111,10 @@ async def _reload(collecting: Collecting, reload: Callable[[], Setup]) -> None:
     notify(reloading())
     try:
         setup = await asyncio.to_thread(reload)
+        await collecting.reload(setup)
     except FabricHealthError as wrong:
         log.error("site file not taken up, the old one stays: %s", wrong)
     else:
-        await collecting.reload(setup)
         log.info("site file taken up: %d targets", len(setup.site.targets))
     notify("READY=1")
 

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import os
 from pathlib import Path
 
 from fabrichealth.errors import SiteError
@@ -16,23 +17,28 @@ def read_events(path: Path) -> list[Event]:
     Raises:
         SiteError: the file cannot be read.
     """
-    events, _ = read_from(path, 0)
+    events, _ = read_from(path, 0, growing=False)
     return sorted(events, key=lambda event: event.at)
 
 
-def read_from(path: Path, offset: int) -> tuple[list[Event], int]:
+def read_from(path: Path, offset: int, *, growing: bool = True) -> tuple[list[Event], int]:
     """Return the events after a byte offset, and the offset after the last whole line.
+
+    The last line of a file that is `growing` counts once its end is written. A file that became
+    shorter was replaced, and is read from its beginning.
 
     Raises:
         SiteError: the file cannot be read.
     """
     try:
         with path.open("rb") as handle:
+            if os.fstat(handle.fileno()).st_size < offset:
+                offset = 0
             handle.seek(offset)
             text = handle.read()
     except OSError as wrong:
         raise SiteError(f"{path}: cannot be read ({wrong.strerror}); check events:") from None
-    whole = text if offset == 0 else text[: text.rfind(b"\n") + 1]
+    whole = text[: text.rfind(b"\n") + 1] if growing else text
     found: list[Event] = []
     unknown: dict[str, int] = {}
     for number, line in enumerate(whole.splitlines(), start=1):

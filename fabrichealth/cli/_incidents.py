@@ -11,6 +11,7 @@ from fabrichealth.cli._site import load
 from fabrichealth.errors import SourceUnavailable, UsageError
 from fabrichealth.runtime.paths import StatePaths
 from fabrichealth.store.journal import SqliteJournal
+from fabrichealth.store.protocol import Journal
 
 PATIENCE = 10.0
 LOCAL = "http://127.0.0.1:9480"
@@ -35,12 +36,20 @@ def incidents(asked: argparse.Namespace) -> list[dict[str, Any]]:
     paths = StatePaths(load(asked.config).site.state)
     journal = SqliteJournal.open(paths.journal, read_only=True)
     try:
-        newest: dict[str, dict[str, Any]] = {}
-        for entry in journal.since(0, "incident", limit=1_000_000):
-            newest[entry.body["incident"]] = entry.body
+        return list(newest(journal).values())
     finally:
         journal.close()
-    return list(newest.values())
+
+
+def newest(journal: Journal) -> dict[str, dict[str, Any]]:
+    """Return the newest object of every incident in a journal, by id, oldest first."""
+    found: dict[str, dict[str, Any]] = {}
+    position = 0
+    while entries := journal.since(position, "incident"):
+        position = entries[-1].position
+        for entry in entries:
+            found[entry.body["incident"]] = entry.body
+    return found
 
 
 def _asked(url: str) -> list[dict[str, Any]]:

@@ -40,6 +40,8 @@ class JudgeChild:
                 await self._once()
             except OSError as wrong:
                 log.error("cannot be started: %s", wrong)
+            except (ValueError, KeyError, TypeError):
+                log.exception("said something that is not understood")
             if self._replaced:
                 self._replaced = False
                 continue

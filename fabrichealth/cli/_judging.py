@@ -67,6 +67,7 @@ def _judge(site_file: Path, clock: Clock) -> int:
     )
     every = setup.site.policy.judge_every
     position, due = 0, clock.now()
+    _line({"open": [incident.to_json() for incident in ledger.incidents]})
     while not _orphaned(max(due - clock.now(), 0.0) / clock.speed):
         due = max(due + every, clock.now())
         entries = journal.since(position, "event")
@@ -77,8 +78,9 @@ def _judge(site_file: Path, clock: Clock) -> int:
         except StoreError as wrong:
             log.warning("pass skipped: %s", wrong)
             continue
-        save(ledger, paths.ledger)
+        # said before it is saved: what is lost with us in between is judged and said again
         _send(outcome)
+        save(ledger, paths.ledger)
     return 0
 
 

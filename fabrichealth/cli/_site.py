@@ -1,18 +1,22 @@
 """Puts a site file, a topology and the items of the folders together."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+
+from pydantic import ValidationError
 
 from analyzer.detector import Detector
 from collectors.source import Source, SourceSettings, Target
 from fabrichealth import config
-from fabrichealth.errors import SiteError
+from fabrichealth.errors import SiteError, UsageError
 from fabrichealth.model import SeriesTable
 from fabrichealth.plugins import Lazy, item, names
 from fabrichealth.settings import Settings
 from fabrichealth.store.settings import StoreSettings
 from fabrichealth.topology import Topology
 from fabrichealth.topology import read as read_topology
+from fabrichealth.yamlfile import says
 
 SOURCES = "collectors.sources"
 DETECTORS = "analyzer.detectors"
@@ -74,13 +78,16 @@ def load(path: Path) -> Setup:
     return Setup(site, topology, store)
 
 
-def settings_for(name: str, given: dict[str, object]) -> SourceSettings:
-    """Return a source's settings with some keys given, durations as text."""
+def settings_for(name: str, given: Mapping[str, str]) -> SourceSettings:
+    """Return a source's settings with some keys given as text.
+
+    Raises:
+        UsageError: one of them is not what the setting takes.
+    """
     kind = source_type(name).settings_type
-    known: dict[str, object] = {
-        key: value for key, value in given.items() if key in kind.model_fields
-    }
-    settings: Settings = kind.model_validate(known)
-    if not isinstance(settings, SourceSettings):
-        raise TypeError(f"{name}: settings must derive from SourceSettings")
-    return settings
+    try:
+        return kind.model_validate(given)
+    except ValidationError as wrong:
+        first = wrong.errors()[0]
+        key = ".".join(map(str, first["loc"]))
+        raise UsageError(f"--set {key}={given.get(key, '')}: {says(first)}") from None

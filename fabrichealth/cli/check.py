@@ -4,13 +4,14 @@ import argparse
 import asyncio
 from pathlib import Path
 
-from collectors.intake import Bounds, checked
+from collectors.intake import Bounds
 from collectors.source import Source
+from collectors.visit import visited
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._events import read_events
 from fabrichealth.cli._site import Setup, load
-from fabrichealth.errors import FabricHealthError
+from fabrichealth.errors import SourceUnavailable
 from fabrichealth.model import SeriesTable
 from fabrichealth.runtime.clock import Clock
 
@@ -58,19 +59,15 @@ async def _probe(sources: list[Source], table: SeriesTable) -> int:
     bounds, clock = Bounds(table), Clock()
 
     async def visit(source: Source) -> tuple[bool, str]:
-        name = f"{source.target.source} {source.target.name}"
         async with gate:
             try:
-                async with asyncio.timeout(source.settings.timeout):
-                    poll = await source.read(clock.now())
-                poll = checked(poll, bounds, table, clock.now(), source.settings.stale_after)
-            except TimeoutError:
-                return False, f"{name}: no answer within {source.settings.timeout:g} s"
-            except FabricHealthError as wrong:
-                return False, f"{name}: {wrong}"
+                poll = await visited(source, bounds, clock, clock.now())
+            except SourceUnavailable as wrong:
+                return False, f"{source.target.source} {wrong}"
             finally:
                 await source.close()
         missing = f", missing {', '.join(poll.missing)}" if poll.missing else ""
+        name = f"{source.target.source} {source.target.name}"
         said = f"{name}: {poll.readings} readings, {len(poll.refused)} refused{missing}"
         return poll.readings > 0, said
 

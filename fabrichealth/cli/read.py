@@ -7,11 +7,13 @@ from pathlib import Path
 
 from collectors.intake import Bounds, checked
 from collectors.source import Source, Target
+from collectors.visit import visited
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._own_name import host_name
 from fabrichealth.cli._site import settings_for, source_type
-from fabrichealth.errors import SourceUnavailable, UsageError
+from fabrichealth.config import TargetRow
+from fabrichealth.errors import UsageError
 from fabrichealth.metric import Kind
 from fabrichealth.model import Poll, SeriesTable
 from fabrichealth.runtime.clock import Clock
@@ -19,8 +21,11 @@ from fabrichealth.settings import seconds_of
 from fabrichealth.topology import Topology
 from fabrichealth.topology import read as read_topology
 
-TARGET_KEYS = ("device", "period", "timeout")
-NOT_OPTIONS = frozenset({*TARGET_KEYS, "interval", "at", "name", "topology"})
+LATEST = 1e11
+"""Unix seconds beyond this (the year 5138) are milliseconds by mistake."""
+
+OF_THE_TARGET = frozenset({"name", "device", "source", "address"})
+OF_THE_COMMAND = frozenset({"interval", "at", "topology"})
 
 
 class Read(Command):
@@ -49,7 +54,7 @@ class Read(Command):
         if captures:
             polls = _from_captures(asked.source, captures, given, table)
         else:
-            address = asked.what[0] if asked.what else ""
+            address = _address(asked.source, asked.what)
             polls = [_from_device(asked.source, address, given, table)]
         read = 0
         for target, poll in polls:
@@ -59,6 +64,21 @@ class Read(Command):
             else:
                 _print_text(asked.source, target, poll, table)
         return WELL if read else AGAINST
+
+
+def _address(name: str, words: list[str]) -> str:
+    """Return the address to visit; empty for what runs on this host."""
+    schemes = source_type(name).schemes
+    if not schemes:
+        if words:
+            raise UsageError(f"{words[0]}: no such capture; {name} runs on this host, no address")
+        return ""
+    forms = " or ".join(f"{scheme}://HOST" for scheme in schemes)
+    if not words:
+        raise UsageError(f"read {name}: give an address of the form {forms}, or captures")
+    if not words[0].startswith(tuple(f"{scheme}://" for scheme in schemes)):
+        raise UsageError(f"{words[0]}: no such capture, and no address of the form {forms}")
+    return words[0]
 
 
 def _given(words: list[str]) -> dict[str, str]:
@@ -74,11 +94,18 @@ def _given(words: list[str]) -> dict[str, str]:
 def _build(
     name: str, subject: str, address: str, given: dict[str, str], table: SeriesTable
 ) -> Source:
-    settings = settings_for(name, {k: v for k, v in given.items() if k in TARGET_KEYS})
+    kind = source_type(name)
+    keys = OF_THE_COMMAND | TargetRow.model_fields.keys() | kind.settings_type.model_fields.keys()
+    keys -= {"source", "address"}
+    for key in given.keys() - keys:
+        raise UsageError(f"--set {key}: unknown; there are {', '.join(sorted(keys))}")
+    of_source = {key: text for key, text in given.items() if key in kind.settings_type.model_fields}
+    settings = settings_for(name, of_source)
     topology = read_topology(Path(given["topology"])) if "topology" in given else Topology()
-    options = {key: value for key, value in given.items() if key not in NOT_OPTIONS}
+    taken = OF_THE_TARGET | OF_THE_COMMAND | of_source.keys()
+    options = {key: text for key, text in given.items() if key not in taken}
     target = Target(subject, name, address, given.get("device", ""), options, topology)
-    return source_type(name)(settings, target, table)
+    return kind(settings, target, table)
 
 
 def _from_device(
@@ -89,18 +116,11 @@ def _from_device(
 
     async def visit() -> Poll:
         source = _build(name, subject, address, given, table)
-        now = Clock().now()
+        clock = Clock()
         try:
-            async with asyncio.timeout(source.settings.timeout):
-                poll = await source.read(now)
-        except TimeoutError:
-            wait = source.settings.timeout
-            raise SourceUnavailable(
-                f"{subject}: no answer within {wait:g} s; --set timeout=.. waits longer"
-            ) from None
+            return await visited(source, Bounds(table), clock, clock.now())
         finally:
             await source.close()
-        return checked(poll, Bounds(table), table, Clock().now(), source.settings.stale_after)
 
     return subject, asyncio.run(visit())
 
@@ -138,13 +158,15 @@ def _number(key: str, given: dict[str, str]) -> float | None:
     if key not in given:
         return None
     try:
-        return float(given[key])
+        number = float(given[key])
     except ValueError:
-        pass
-    try:
-        return seconds_of(given[key])
-    except ValueError as wrong:
-        raise UsageError(f"--set {key}: {wrong}") from None
+        try:
+            number = seconds_of(given[key])
+        except ValueError as wrong:
+            raise UsageError(f"--set {key}: {wrong}") from None
+    if not 0 <= number < LATEST:
+        raise UsageError(f"--set {key}: {given[key]} is no number of seconds from 0 on")
+    return number
 
 
 def _moment(
@@ -156,7 +178,13 @@ def _moment(
     stamped = source.moment(files)
     if stamped is not None:
         return stamped
-    return max(file.stat().st_mtime for file in files)
+    return max(file.stat().st_mtime for path in files for file in _dated(path))
+
+
+def _dated(path: Path) -> list[Path]:
+    """Return what a capture's time is read from: the file, or the files of a flat folder."""
+    inside = [file for file in path.iterdir() if file.is_file()] if path.is_dir() else []
+    return inside or [path]
 
 
 def _in_order(path: Path) -> list[list[Path]]:

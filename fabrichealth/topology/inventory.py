@@ -29,6 +29,14 @@ class Topology:
         self.feeds = {feed.name: feed for feed in feeds}
         self.routing = tuple(routing)
 
+    def same_as(self, other: "Topology") -> bool:
+        """Return whether the same things are written in both."""
+        mine, theirs = (
+            (one.devices, one.links, one.domains, one.racks, one.loops, one.feeds, one.routing)
+            for one in (self, other)
+        )
+        return mine == theirs
+
     @cached_property
     def link_of(self) -> dict[Port, Link]:
         """The link of each cabled port."""
