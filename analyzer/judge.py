@@ -14,7 +14,8 @@ from analyzer.incidents.claims import claims
 from analyzer.incidents.explaining import explained
 from analyzer.incidents.lifecycle import Policy, advance
 from analyzer.incidents.quality import quality
-from analyzer.incidents.restarts import restarts
+from analyzer.incidents.renaming import Names, follow, found_now, renames, topology_now
+from analyzer.incidents.restarts import darkness, restarts
 from analyzer.ledger import Ledger, copy_of
 from analyzer.verdicts import Verdict, verdicts
 from analyzer.viewing import Viewing
@@ -65,7 +66,8 @@ class Judge:
         policy: Policy | None = None,
     ) -> None:
         self._store = store
-        self.topology = topology
+        self._written = self.topology = topology
+        self._moments: list[tuple[float, Names]] = []
         self._detectors = every
         self.ledger = ledger
         self._policy = policy or Policy()
@@ -81,21 +83,29 @@ class Judge:
         """Run one pass at `now` (unix seconds)."""
         self._store.refresh()
         self._viewing.advance(now)
-        known = [event for event in self._events if now - EVENTS_REMEMBERED < event.at <= now]
+        known = [
+            event
+            for event in self._events
+            if event.at <= now
+            and (event.at > now - EVENTS_REMEMBERED or event.kind == "port_renamed")
+        ]
+        moved = self._follow(known)
         found: list[Finding] = []
         cost: dict[str, tuple[float, float]] = {}
         for name, detector in self._detectors.items():
             began = time.perf_counter()
             before = self.ledger.before.get(name, ())
             view = self._viewing.view(detector, self.topology, known, before)
-            mine = list(detector.judge(view))
+            mine = found_now(detector.judge(view), before, self._moments)
             self.ledger.before[name] = mine
             found.extend(mine)
             cost[name] = (time.perf_counter() - began, detector.coverage(view))
         boots = restarts(self._viewing.changes(BOOT_TIME, BOOTS_REMEMBERED))
+        boots += darkness(self.ledger.incidents, self.topology)
         events = sorted([*known, *boots], key=lambda event: event.at)
         standing = explained(claims(found, self.topology), self.topology)
         step = advance(self.ledger, standing, now, self.topology, events, self._policy)
+        step.changed.extend(one for one in moved if one not in step.changed)
         if step.changed:
             states = PortStates(
                 *(self._viewing.changes(m, STATES_REMEMBERED) for m in (UP, ADMIN_UP))
@@ -109,3 +119,11 @@ class Judge:
             [copy_of(incident) for incident in step.closed],
             verdicts(self.ledger, cost),
         )
+
+    def _follow(self, events: Sequence[Event]) -> list[Incident]:
+        """Take note of ports that were renamed; return the incidents that changed their names."""
+        moments = renames(events)
+        if moments != self._moments:
+            self._moments = moments
+            self.topology = topology_now(self._written, moments)
+        return follow(self.ledger, moments)

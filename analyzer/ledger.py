@@ -6,10 +6,10 @@ cannot be read is set aside with a warning; judging then starts from the store a
 
 import logging
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -29,6 +29,8 @@ from fabrichealth.model import (
 
 log = logging.getLogger(__name__)
 
+Row = TypeVar("Row")
+
 
 @dataclass
 class Ledger:
@@ -42,6 +44,8 @@ class Ledger:
     """Incidents opened by (kind, severity, domain)."""
     sequence: int = 0
     """Number of the last incident."""
+    renamed: set[tuple[float, str, str]] = field(default_factory=set)
+    """Renames of ports (at, from, to) that findings and incidents have followed."""
 
 
 def save(ledger: Ledger, path: Path) -> None:
@@ -49,6 +53,7 @@ def save(ledger: Ledger, path: Path) -> None:
     text = orjson.dumps(
         {
             "sequence": ledger.sequence,
+            "renamed": sorted(ledger.renamed),
             "opened": [[*key, count] for key, count in ledger.opened.items()],
             "before": {
                 name: [_finding(one) for one in found] for name, found in ledger.before.items()
@@ -68,18 +73,24 @@ def save(ledger: Ledger, path: Path) -> None:
 
 
 def load(path: Path) -> Ledger:
-    """Return the ledger of a state folder; an empty one if there is none, or none to be read."""
+    """Return the ledger of a state folder; an empty one if there is none, or none to be read.
+
+    A finding or an incident that this version cannot read (a kind it does not know, a field
+    missing) is left out with a warning; the others stay.
+    """
     try:
         plain = orjson.loads(path.read_bytes())
-        return Ledger(
-            {name: [_to_finding(one) for one in found] for name, found in plain["before"].items()},
-            [to_incident(one) for one in plain["incidents"]],
-            {(kind, severity, domain): n for kind, severity, domain, n in plain["opened"]},
-            plain["sequence"],
-        )
+        before = {
+            str(name): _readable(path, found, _to_finding)
+            for name, found in plain["before"].items()
+        }
+        incidents = _readable(path, plain["incidents"], to_incident)
+        opened = {(str(k), str(s), str(d)): int(n) for k, s, d, n in plain["opened"]}
+        renamed = {(float(at), str(a), str(b)) for at, a, b in plain.get("renamed", ())}
+        return Ledger(before, incidents, opened, int(plain["sequence"]), renamed)
     except FileNotFoundError:
         return Ledger()
-    except (OSError, ValueError, KeyError, TypeError) as wrong:
+    except (OSError, *UNREADABLE) as wrong:
         aside = path.with_suffix(".unreadable")
         log.warning("%s: cannot be read (%s); set aside as %s", path, wrong, aside.name)
         try:
@@ -87,6 +98,20 @@ def load(path: Path) -> Ledger:
         except OSError as stuck:
             log.warning("%s: cannot be set aside either (%s)", path, stuck)
         return Ledger()
+
+
+UNREADABLE = (ValueError, KeyError, TypeError, AttributeError, OverflowError)
+
+
+def _readable(path: Path, rows: Iterable[Any], read: Callable[[Any], Row]) -> list[Row]:
+    """Return the rows that can be read; each of the others is a warning."""
+    found: list[Row] = []
+    for row in rows:
+        try:
+            found.append(read(row))
+        except UNREADABLE as wrong:
+            log.warning("%s: an entry cannot be read (%r); it is left out", path, wrong)
+    return found
 
 
 def _evidence(one: Evidence) -> dict[str, Any]:

@@ -12,7 +12,10 @@ from fabrichealth.model import Finding, Place, Port, place_of
 from fabrichealth.topology import Topology
 
 TOGETHER = 120.0
-"""Seconds within which devices of a rack went dark together."""
+"""Seconds within which devices of a rack went dark together; two polls, if those are longer."""
+
+SLACK = 180.0
+"""Seconds by which a victim may seem to come first: polls and clocks differ."""
 
 RACK_SHARE = 0.6
 """Share of a rack's cabled hosts and switches that must be dark for the rack to be accused."""
@@ -47,9 +50,19 @@ class Claim:
         return max(finding.at for finding in self.findings)
 
     @property
+    def slack(self) -> float:
+        """Seconds by which a victim of it may seem to come first: two of its own polls at least."""
+        return max(SLACK, *(2 * finding.detail.get("period", 0.0) for finding in self.findings))
+
+    @property
     def lead(self) -> Finding:
         """The finding that names it: gravest kind, then highest score."""
         return max(self.findings, key=lambda one: (one.kind.gravity, one.rank, one.score))
+
+
+def weight(kind: IncidentKind, culprit: Place) -> int:
+    """Return what decides between two causes: gravity, and a rack before its devices."""
+    return 2 * kind.gravity + (culprit.type == "rack")
 
 
 def lift(finding: Finding, topology: Topology) -> Place:
@@ -84,7 +97,8 @@ def _racks(every: list[Claim], topology: Topology) -> list[Claim]:
     gone: set[int] = set()
     for rack, fallen in dark.items():
         first = min(member.since for member in fallen)
-        members = [member for member in fallen if member.since - first <= TOGETHER]
+        together = max(TOGETHER, *(member.slack for member in fallen if member.slack > SLACK), 0.0)
+        members = [member for member in fallen if member.since - first <= together]
         heads = [n for n in topology.in_rack[rack] if _is_head(n, topology)]
         darkened = {member.culprit.id for member in members}
         if len(darkened) < 2 or len(darkened & set(heads)) < RACK_SHARE * len(heads):

@@ -7,22 +7,19 @@ accelerators of its domain report. Nothing explains what was there before it.
 
 from collections.abc import Iterable
 
-from analyzer.incidents.claims import Claim
+from analyzer.incidents.claims import Claim, weight
 from analyzer.incidents.scope import owners
 from fabrichealth.events import Event
 from fabrichealth.kinds import ACCELERATOR_ERRORS, DEVICE_DOWN, WATCH_SOURCE_SILENT
 from fabrichealth.model import Finding, Place
 from fabrichealth.topology import Topology
 
-SLACK = 180.0
-"""Seconds by which a victim may seem to come first: polls and clocks differ."""
-
 SCALE_UP = frozenset({"nvlink", "hccs", "ub", "ualink", "cxl", "pcie"})
 
 
 def explained(every: list[Claim], topology: Topology) -> list[Claim]:
     """Return the claims that stand, each with what it explains among its victims."""
-    order = sorted(every, key=lambda claim: (-_weight(claim), claim.since))
+    order = sorted(every, key=lambda claim: (-weight(claim.kind, claim.culprit), claim.since))
     standing: list[Claim] = []
     for claim in order:
         own: list[Finding] = []
@@ -44,13 +41,9 @@ def _suffer(cause: Claim, claim: Claim) -> None:
             cause.victims.append(place)
 
 
-def _weight(claim: Claim) -> int:
-    return claim.kind.gravity + (1 if claim.culprit.type == "rack" else 0)
-
-
 def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
     """Return whether one claim follows from another."""
-    if claim.since < cause.since - SLACK:
+    if claim.since < cause.since - cause.slack:
         return False
     if cause.kind is DEVICE_DOWN:
         return bool(reach(cause.culprit, topology) & _touched(claim, topology))

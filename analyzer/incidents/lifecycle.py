@@ -9,7 +9,7 @@ victims.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from analyzer.incidents.claims import Claim
+from analyzer.incidents.claims import SLACK, Claim, weight
 from analyzer.incidents.explaining import SCALE_UP, downstream, reach
 from analyzer.incidents.scope import owners
 from analyzer.incidents.suppression import GRACE, suppressed_by
@@ -19,6 +19,7 @@ from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
     DEVICE_DOWN,
     Cause,
+    IncidentKind,
     Severity,
 )
 from fabrichealth.model import Change, Incident, Place
@@ -27,8 +28,8 @@ from fabrichealth.topology import Topology
 TAIL = 300.0
 """After a device came back its links may still stumble for so long: the same incident."""
 
-SLACK = 180.0
-"""Seconds by which a victim may seem to come first: polls and clocks differ."""
+HOLD_DOWN = 30 * 60.0
+"""Of kinds that have no longer one of their own (contract 5)."""
 
 EVIDENCE_KEPT = 64
 
@@ -40,6 +41,13 @@ class Policy:
     hold_down: float | None = None
     """Seconds for kinds without their own longer one; None leaves the kinds' rows."""
     grace: float = GRACE
+
+    def hold_of(self, kind: IncidentKind) -> float:
+        """Return for how long the cause of a kind must stay absent."""
+        if self.hold_down is None:
+            return kind.hold_down
+        own = kind.hold_down if kind.hold_down > HOLD_DOWN else 0.0
+        return max(self.hold_down, own)
 
 
 @dataclass
@@ -77,10 +85,7 @@ def advance(
         fresh = int(incident.incident.removeprefix(prefix)) > known
         if fresh and incident.suppressed_by is None and incident.severity < Severity.TICKET:
             _count(ledger, incident)
-        hold = incident.kind.hold_down
-        if policy.hold_down is not None and hold <= policy.hold_down:
-            hold = policy.hold_down
-        if now - incident.last_seen >= hold:
+        if now - incident.last_seen >= policy.hold_of(incident.kind):
             incident.closed_at = incident.last_seen
             ledger.incidents.remove(incident)
             step.closed.append(incident)
@@ -103,12 +108,17 @@ def _home(ledger: Ledger, claim: Claim, topology: Topology) -> Incident | None:
 
 
 def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
-    """Return whether an open incident of a device or link explains a later claim."""
+    """Return whether an open incident of a device or link explains a later claim.
+
+    What outlasts its cause is no consequence: a link that stays down when its host is back.
+    """
     if not incident.opened_at - SLACK <= claim.since <= incident.last_seen + TAIL:
         return False
     if incident.kind is DEVICE_DOWN:
-        touched = owners(claim.culprit, topology)
-        return claim.kind is not DEVICE_DOWN and bool(reach(incident.culprit, topology) & touched)
+        lighter = weight(claim.kind, claim.culprit) < weight(incident.kind, incident.culprit)
+        outlasts = claim.seen > incident.last_seen + TAIL
+        touched = reach(incident.culprit, topology) & owners(claim.culprit, topology)
+        return lighter and not outlasts and bool(touched)
     link = topology.links.get(incident.culprit.id)
     if link is None or claim.kind is not ACCELERATOR_ERRORS or link.technology not in SCALE_UP:
         return False
@@ -120,7 +130,7 @@ def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
 
 def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
     """Return whether a new claim about a device explains an incident that is open."""
-    if claim.kind is not DEVICE_DOWN or incident.opened_at < claim.since - SLACK:
+    if claim.kind is not DEVICE_DOWN or incident.opened_at < claim.since - claim.slack:
         return False
     return bool(reach(claim.culprit, topology) & owners(incident.culprit, topology))
 
@@ -155,9 +165,11 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
     """Put into an incident what a claim adds; return whether anything a person reads changed."""
     lead = claim.lead
     known = (incident.kind, incident.severity, incident.culprit, len(incident.victims))
-    own = claim.culprit == incident.culprit or claim.kind.gravity > incident.kind.gravity
-    incident.last_seen = max(incident.last_seen, claim.seen)
-    if own and claim.kind.gravity >= incident.kind.gravity:
+    grave = weight(incident.kind, incident.culprit)
+    own = claim.culprit == incident.culprit or weight(claim.kind, claim.culprit) > grave
+    if own:
+        incident.last_seen = max(incident.last_seen, claim.seen)
+    if own and weight(claim.kind, claim.culprit) >= grave:
         former = incident.culprit
         incident.kind, incident.culprit = claim.kind, claim.culprit
         incident.action = claim.kind.action
@@ -181,7 +193,7 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
         incident.history[-1].kind,
         incident.history[-1].severity,
     ):
-        at = claim.since if not incident.history else claim.seen
+        at = max(claim.seen, incident.history[-1].at) if incident.history else claim.since
         incident.history.append(Change(at, incident.kind.name, incident.severity))
     return known != (incident.kind, incident.severity, incident.culprit, len(incident.victims))
 

@@ -4,7 +4,8 @@ Suppressed incidents are kept and shown with their reason, and never page; one s
 its reason ends counts from that moment.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from analyzer.incidents.scope import in_scope
 from fabrichealth.events import Event
@@ -22,6 +23,16 @@ RESTARTING = frozenset({"host", "accelerator", "nic"})
 """Roles whose unannounced restart has grace; a switch, CDU or PDU pages at once."""
 
 
+class _Span(NamedTuple):
+    """A time in which a scope is excused."""
+
+    start: float
+    end: float
+    reason: str
+    scope: Mapping[str, str]
+    id: str
+
+
 def suppressed_by(
     kind: IncidentKind,
     severity: Severity,
@@ -37,35 +48,52 @@ def suppressed_by(
         return None
     if kind is LINK_SUBHEALTHY and severity >= Severity.PAGE:
         return None
-    for start, end, reason, scope in _spans(events, grace):
-        if start <= opened_at <= end and now <= end and in_scope(culprit, scope, topology):
-            return reason
-    if kind is DEVICE_DOWN and now <= opened_at + grace and _restarts(culprit, topology):
+    for span in _spans(events, grace):
+        excused = span.start <= opened_at <= span.end and now <= span.end
+        if excused and in_scope(culprit, span.scope, topology):
+            return span.reason
+    if kind is DEVICE_DOWN and now <= opened_at + grace and may_restart(culprit, topology):
         return f"boot:{culprit.id}"
     return None
 
 
-def _restarts(culprit: Place, topology: Topology) -> bool:
-    if culprit.type == "rack":
-        return True
-    device = topology.devices.get(culprit.id)
-    return device is not None and device.role in RESTARTING
+def may_restart(culprit: Place, topology: Topology) -> bool:
+    """Return whether a dark culprit may only be restarting: a host, or a rack that holds some."""
+    roles = {
+        topology.devices[name].role
+        for name in topology.devices_of(culprit)
+        if name in topology.devices
+    }
+    return bool(roles & RESTARTING)
 
 
-def _spans(events: Iterable[Event], grace: float) -> list[tuple[float, float, str, dict[str, str]]]:
-    """Return (start, end, reason, scope) of every time in which a scope is excused."""
-    spans: list[tuple[float, float, str, dict[str, str]]] = []
+def _spans(events: Iterable[Event], grace: float) -> list[_Span]:
+    """Return every time in which a scope is excused."""
+    spans: list[_Span] = []
     for event in events:
         name = event.id or next(iter(event.scope.values()), "")
         if event.kind == "maintenance_start":
-            end = event.at + OPEN_ENDED
-            spans.append((event.at, end, f"maintenance:{name}", dict(event.scope)))
+            reason = f"maintenance:{name}"
+            spans.append(_Span(event.at, event.at + OPEN_ENDED, reason, event.scope, event.id))
         elif event.kind == "maintenance_end":
-            for index, (start, end, reason, scope) in enumerate(spans):
-                same = reason == f"maintenance:{event.id}" if event.id else scope == event.scope
-                if reason.startswith("maintenance:") and same and start <= event.at < end:
-                    spans[index] = (start, event.at, reason, scope)
+            for index in _ended(spans, event):
+                spans[index] = spans[index]._replace(end=event.at)
         elif event.kind in {"boot", "firmware_upgrade"}:
             reason = f"{'boot' if event.kind == 'boot' else 'firmware'}:{name}"
-            spans.append((event.at, event.at + grace, reason, dict(event.scope)))
+            spans.append(_Span(event.at, event.at + grace, reason, event.scope, ""))
     return spans
+
+
+def _ended(spans: Sequence[_Span], event: Event) -> list[int]:
+    """Return which maintenances an end ends: those of its id, else those of its very scope."""
+    going = [
+        index
+        for index, span in enumerate(spans)
+        if span.reason.startswith("maintenance:") and span.start <= event.at < span.end
+    ]
+    mine = [index for index in going if event.id and spans[index].id == event.id]
+    return mine or [
+        index
+        for index in going
+        if spans[index].scope == event.scope and not (event.id and spans[index].id)
+    ]
