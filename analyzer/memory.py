@@ -30,7 +30,8 @@ five minutes old and are not stale yet."""
 
 LEAD = 3600.0
 """After a start the past is read from so long before the span, so that what the span begins
-with (the value before its first change, the period) is known as if there had been no restart."""
+with (the value before its first change, the period) is known as if there had been no restart;
+of series read less than once in ten minutes a gap at that very place may not be seen as one."""
 
 BLOCK = 1800.0
 """The past is read in blocks of this length after a start, so that memory stays bounded."""
