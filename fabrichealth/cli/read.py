@@ -11,11 +11,12 @@ from collectors.visit import visited
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._own_name import host_name
-from fabrichealth.cli._site import settings_for, source_type
+from fabrichealth.cli._site import SOURCES, settings_for, source_type
 from fabrichealth.config import TargetRow
-from fabrichealth.errors import UsageError
+from fabrichealth.errors import SourceUnavailable, UsageError
 from fabrichealth.metric import Kind
 from fabrichealth.model import Poll, SeriesTable
+from fabrichealth.plugins import names
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.settings import seconds_of
 from fabrichealth.topology import Topology
@@ -42,6 +43,9 @@ class Read(Command):
 
     def run(self, asked: argparse.Namespace) -> int:
         """Read, print, and return 1 if nothing was read."""
+        if asked.source not in names(SOURCES):
+            known = ", ".join(names(SOURCES))
+            raise UsageError(f"no source named {asked.source}; there are {known}")
         given = _given(asked.set)
         paths = [Path(word) for word in asked.what]
         captures = [path for path in paths if path.exists()]
@@ -63,6 +67,9 @@ class Read(Command):
                 _print_json(asked.source, target, poll, table)
             else:
                 _print_text(asked.source, target, poll, table)
+        refused = sum(len(poll.refused) for _, poll in polls)
+        if not read and (refused or not any(poll.missing for _, poll in polls)):
+            _terminal.warn(f"{asked.source}: nothing was read, {refused} readings were refused")
         return WELL if read else AGAINST
 
 
@@ -148,7 +155,12 @@ def _from_captures(
         at = _moment(source, files, first, step, number)
         if first is None and step is not None:
             first = at
-        poll = source.captured(files, at)
+        try:
+            poll = source.captured(files, at)
+        except SourceUnavailable as wrong:
+            _terminal.warn(str(wrong))  # the captures after it are read all the same
+            found.append((subject, Poll(missing=[str(file) for file in files])))
+            continue
         found.append((subject, checked(poll, bounds, table, at, source.settings.stale_after)))
     return found
 
