@@ -124,3 +124,11 @@ def nights(
         if step % int(PERIOD / STEP) == 0:
             store.append(recorder.poll(now))
             yield judge, judge.judge(now + PERIOD * 0.7)
+
+
+def after(
+    store: Store, folder: Path, faults: list[Fault], minutes: float, plan: Plan | None = None
+) -> Judge:
+    """Live through so many minutes; return the judge as it is then."""
+    *_, (judge, _) = nights(store, folder, faults, minutes, plan)
+    return judge
