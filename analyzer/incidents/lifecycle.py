@@ -265,23 +265,10 @@ def _weigh(
 ) -> bool:
     """Suppress or confirm; return whether that changed."""
     before = (incident.suppressed_by, incident.confirmed_at)
-    incident.suppressed_by = suppressed_by(
-        incident.kind,
-        incident.severity,
-        incident.culprit,
-        incident.opened_at,
-        now,
-        events,
-        topology,
-        policy.grace,
-    )
+    incident.suppressed_by = suppressed_by(incident, now, events, topology, policy.grace)
     if incident.suppressed_by is not None:
         incident.confirmed_at = None
     elif incident.confirmed_at is None and incident.severity >= Severity.TICKET:
-        present = incident.last_seen >= now - SLACK
-        if present or before[0] is None:
-            incident.confirmed_at = now
-            _count(ledger, incident)
-        else:
-            incident.suppressed_by = before[0]  # it ended within its excuse
+        incident.confirmed_at = now
+        _count(ledger, incident)
     return before != (incident.suppressed_by, incident.confirmed_at)

@@ -26,7 +26,8 @@ def _holds(place: Place, key: str, name: str, scope: Mapping[str, str], topology
     if key == "domain":
         return place == Place("domain", name) or any(topology.domain_of(d) == name for d in devices)
     if key == "port":
-        port = name if "/" in name and "device" not in scope else f"{scope.get('device')}/{name}"
+        device = scope.get("device", "")
+        port = f"{device}/{name.removeprefix(f'{device}/')}" if device else name
         return place.id == port or port in place.id.split("--")
     if key in {"loop", "branch"}:
         return place.id == name or place.id.startswith(f"{name}/") or place.id.endswith(f"/{name}")

@@ -9,8 +9,8 @@ from typing import NamedTuple
 
 from analyzer.incidents.scope import in_scope
 from fabrichealth.events import Event
-from fabrichealth.kinds import DEVICE_DOWN, LINK_SUBHEALTHY, IncidentKind, Severity
-from fabrichealth.model import Place
+from fabrichealth.kinds import DEVICE_DOWN, LINK_SUBHEALTHY, Severity
+from fabrichealth.model import Incident, Place
 from fabrichealth.topology import Topology
 
 OPEN_ENDED = 4 * 3600.0
@@ -34,27 +34,34 @@ class _Span(NamedTuple):
 
 
 def suppressed_by(
-    kind: IncidentKind,
-    severity: Severity,
-    culprit: Place,
-    opened_at: float,
+    incident: Incident,
     now: float,
     events: Sequence[Event],
     topology: Topology,
     grace: float = GRACE,
 ) -> str | None:
-    """Return what suppresses an incident now, or None."""
-    if kind.never_suppressed:
+    """Return what suppresses an incident, or None.
+
+    It must have opened while it was excused, and either that lasts or it was seen last before
+    the end: what outlives its excuse counts.
+    """
+    kind = incident.kind
+    if kind.never_suppressed or (kind is LINK_SUBHEALTHY and incident.severity >= Severity.PAGE):
         return None
-    if kind is LINK_SUBHEALTHY and severity >= Severity.PAGE:
+    excuses = [
+        span
+        for span in _spans(events, grace)
+        if span.start <= incident.opened_at <= span.end
+        and in_scope(incident.culprit, span.scope, topology)
+    ]
+    if kind is DEVICE_DOWN and may_restart(incident.culprit, topology):
+        reason, until = f"boot:{incident.culprit.id}", incident.opened_at + grace
+        excuses.append(_Span(incident.opened_at, until, reason, {}, ""))
+    if not excuses:
         return None
-    for span in _spans(events, grace):
-        excused = span.start <= opened_at <= span.end and now <= span.end
-        if excused and in_scope(culprit, span.scope, topology):
-            return span.reason
-    if kind is DEVICE_DOWN and now <= opened_at + grace and may_restart(culprit, topology):
-        return f"boot:{culprit.id}"
-    return None
+    going = next((span for span in excuses if now <= span.end), None)
+    last = going or max(excuses, key=lambda span: span.end)
+    return last.reason if going or incident.last_seen <= last.end else None
 
 
 def may_restart(culprit: Place, topology: Topology) -> bool:
