@@ -123,7 +123,7 @@ class Collecting:
         sources = self._sources(setup)
         if setup.topology is not self.setup.topology:
             self.poller.inventory = Inventory(self.table, setup.topology)
-        for key in ("listen", "state", "store", "web_config", "events"):
+        for key in ("listen", "state", "store", "web_config", "events", "notify"):
             if getattr(setup.site, key) != getattr(self.setup.site, key):
                 log.warning("%s: changed in the site file; restart to take it up", key)
         self.setup = setup

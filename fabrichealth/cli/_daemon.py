@@ -12,6 +12,7 @@ from fabrichealth.cli._api import Api
 from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._site import Setup, load
 from fabrichealth.errors import FabricHealthError
+from fabrichealth.runtime.alertmanager import Alertmanager
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.runtime.systemd import notify, reloading
 from fabrichealth.web.access import Access, read_access
@@ -45,16 +46,19 @@ async def live(
     collecting = Collecting(setup, clock, keep)
     api = Api(collecting)
 
+    notified = [Alertmanager(row.url) for row in setup.site.notify]
+
     def hear(incident: dict[str, Any]) -> None:
         api.tell(incident)
+        for one in notified:
+            one.tell(incident)
         if told is not None:
             told(incident)
 
     collecting.told = hear
     access = read_access(setup.site.web_config) if setup.site.web_config else Access()
     await collecting.start()
-    judging: asyncio.Task[None] | None = None
-    first: asyncio.Task[None] | None = None
+    tasks: list[asyncio.Task[None]] = []
     server = None
     try:
         app = application(
@@ -66,19 +70,22 @@ async def live(
         )
         server = await serve(app, setup.site.listen, access)
         _watch_signals(collecting, stop, reload)
+        for one in notified:
+            for incident in collecting.incidents.values():
+                one.tell(incident)
+            tasks.append(asyncio.create_task(one.run()))
         if judge:
-            judging = asyncio.create_task(collecting.judged())
-            first = asyncio.create_task(_first_pass(collecting, judged))
+            tasks.append(asyncio.create_task(_first_pass(collecting, judged)))
+            tasks.append(asyncio.create_task(collecting.judged()))
         if serving is not None:
             serving(server.address)
         notify("READY=1")
         await stop.wait()
     finally:
         notify("STOPPING=1")
-        for task in (first, judging):
-            if task is not None:
-                task.cancel()
-                await asyncio.gather(task, return_exceptions=True)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         if server is not None:
             await server.close()
         await collecting.stop()

@@ -1,0 +1,168 @@
+"""With a real Prometheus and a real Alertmanager: scraped, ruled, told, shown."""
+
+import json
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from alerts.generate import FOLDER as ALERTS
+from alerts.generate import RULES
+from dashboards.check import metrics_of, queries, substituted
+from dashboards.generate import boards
+from emulator.fabric import Rates
+from fabrichealth.catalogue import METRICS
+from fabrichealth.catalogue.ports import PORT_INFO, UP
+from tests.end_to_end.emulated import CABLE, PLAN, Emulated, Site
+from tests.end_to_end.processes import (
+    Running,
+    alertmanager,
+    answered,
+    fetched,
+    needs,
+    prometheus,
+    until,
+)
+
+pytestmark = [needs("prometheus"), needs("prometheus-alertmanager"), needs("promtool")]
+
+KNOWN_REMARKS = ("quantile", "should not be used in metric names", "abbreviated", "bits")
+"""What promtool says of names that are a contract: bits in two of them, and a label `quantile`."""
+
+
+@dataclass
+class Watched:
+    """A site, and the servers that watch it."""
+
+    site: Site
+    emulated: Emulated
+    prometheus: str
+    alertmanager: str
+
+    def asked(self, query: str) -> list[dict[str, Any]]:
+        """Return what Prometheus answers to an instant query."""
+        found = answered(f"{self.prometheus}/api/v1/query?query={quote(query)}")
+        assert found["status"] == "success", found
+        return list(found["data"]["result"])
+
+    def alerts(self, name: str) -> list[dict[str, Any]]:
+        """Return the alerts of a name that Alertmanager holds to be active."""
+        found = answered(f"http://{self.alertmanager}/api/v2/alerts?active=true") or []
+        return [one for one in found if one["labels"]["alertname"] == name]
+
+
+@pytest.fixture(scope="module")
+def watched(emulated: Emulated, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
+    folder = tmp_path_factory.mktemp("watched")
+    started: list[Running] = []
+    try:
+        running, told = alertmanager(folder)
+        started.append(running)
+        notify = [{"kind": "alertmanager", "url": f"http://{told}"}]
+        site = Site(folder / "site", emulated, notify=notify)
+        started.append(site.start())
+        shutil.copy(ALERTS / RULES, folder / "rules.yaml")
+        running, address = prometheus(folder, site.listen, folder / "rules.yaml", told)
+        started.append(running)
+        site.judged()
+        yield Watched(site, emulated, address, told)
+    finally:
+        for one in reversed(started):
+            one.end()
+
+
+def test_promtool_has_nothing_new_to_say_of_our_page(watched: Watched) -> None:
+    page = fetched(f"{watched.site.address}/metrics")
+    assert page.count("\n") > 200
+    check = subprocess.run(
+        ["promtool", "check", "metrics"], input=page, capture_output=True, text=True, check=False
+    )
+    assert check.returncode in {0, 3}, check.stderr
+    remarks = (check.stdout + check.stderr).splitlines()
+    new = [line for line in remarks if not any(known in line for known in KNOWN_REMARKS)]
+    assert new == []
+
+
+def test_prometheus_takes_every_sample(watched: Watched) -> None:
+    until(lambda: watched.asked("up == 1"), "a scrape")
+    page = fetched(f"{watched.site.address}/metrics")
+    lines = sum(bool(line) and not line.startswith("#") for line in page.splitlines())
+    (scraped,) = watched.asked("scrape_samples_scraped")
+    assert abs(int(scraped["value"][1]) - lines) <= 0.1 * lines
+    assert {one["health"] for one in _rules(watched)} == {"ok"}
+
+
+def _rules(watched: Watched) -> list[dict[str, Any]]:
+    groups = answered(f"{watched.prometheus}/api/v1/rules")["data"]["groups"]
+    return [rule for group in groups for rule in group["rules"]]
+
+
+def test_a_pulled_cable_is_one_alert_until_it_is_plugged_in_again(watched: Watched) -> None:
+    fabric = watched.emulated.fabric
+    fabric.unplugged.add(CABLE)
+    (alert,) = until(lambda: watched.alerts("FabricIncidentPage"), "the page")
+    labels = alert["labels"]
+    assert (labels["kind"], labels["culprit"]) == ("link.down", CABLE)
+    assert labels["severity"] == "page"
+    (incident,) = watched.site.incidents(kind="link.down", open="true")
+    assert labels["incident"] == incident["incident"]
+    query = 'ALERTS{alertname="FabricIncidentPage",alertstate="firing"}'
+    (firing,) = until(lambda: watched.asked(query), "Prometheus' own alert")
+    assert firing["metric"]["incident"] == incident["incident"]
+    time.sleep(2)
+    assert len(watched.alerts("FabricIncidentPage")) == 1  # heard from both, held once
+    runbook = alert["annotations"]["runbook"]
+    assert (ALERTS.parent / runbook).exists()
+    fabric.unplugged.discard(CABLE)
+    until(lambda: not watched.site.incidents(open="true"), "the incident's end")
+    until(lambda: not watched.asked(query), "Prometheus' alert to end")
+    until(lambda: not watched.alerts("FabricIncidentPage"), "the alert's end")
+
+
+def test_every_panel_shows_what_the_site_has(watched: Watched) -> None:
+    fabric = watched.emulated.fabric
+    fabric.ill["leaf-01/2"] = Rates(symbol_errors=20.0, recoveries=5.0)
+    fabric.unplugged.add(CABLE)
+    until(lambda: watched.site.incidents(kind="link.down", open="true"), "an incident")
+    time.sleep(12)  # Prometheus needs a few scrapes of all that
+    with_data = {name for name in METRICS if watched.asked(f"count({name})")}
+    assert str(UP) in with_data
+    filled = {"__rate_interval": "10s"}
+    empty = []
+    shown = 0
+    for board in boards().values():
+        for query in queries(board.to_json()):
+            if not metrics_of(substituted(query)) <= with_data:
+                continue  # a supernode of this size has no such device
+            shown += 1
+            if not watched.asked(substituted(query, filled)):
+                empty.append(query)
+    fabric.unplugged.discard(CABLE)
+    fabric.ill.clear()
+    assert shown > 20
+    assert [query for query in empty if "== 1)" not in query] == []  # nothing is partial here
+
+
+def test_the_topology_joins_to_the_readings(watched: Watched) -> None:
+    joined = f"{UP} * on (device, port) group_left (link, peer_device) {PORT_INFO}"
+    rows = until(lambda: watched.asked(joined), "the join")
+    peers = {
+        (row["metric"]["device"], row["metric"]["port"]): row["metric"].get("peer_device")
+        for row in rows
+    }
+    for cable in PLAN.rails_cables:
+        (near, near_port), (far, far_port) = (end.partition("/")[::2] for end in (cable.a, cable.b))
+        assert peers[near, near_port] == far
+        assert peers[far, far_port] == near
+
+
+def test_the_boards_are_the_generated_ones() -> None:
+    for name, board in boards().items():
+        text = Path(ALERTS.parent / "dashboards" / "generated" / f"{name}.json").read_text()
+        assert json.loads(text) == board.to_json()
