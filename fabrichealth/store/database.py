@@ -13,8 +13,8 @@ from fabrichealth.errors import StoreError, StoreReadOnly
 
 SCHEMA = 1
 APPLICATION = 0x66684442  # "fhDB", so that `file` and we know it
-PAGE_BYTES = 8192
-LOG_BYTES = 16 * 2**20
+PAGE_BYTES = 4096
+LOG_BYTES = 8 * 2**20
 """SQLite's log is moved into the file when it has grown by this."""
 BUSY_MILLISECONDS = 5_000
 
