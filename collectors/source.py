@@ -76,6 +76,8 @@ class Source(ABC):
     """Every metric that this source can give; others are a fault of the source."""
     schemes: ClassVar[tuple[str, ...]] = ()
     """URL schemes of its addresses; none for what runs on the host."""
+    local: ClassVar[bool] = False
+    """Whether it reads this host where no address is given, and takes a path for one."""
 
     def __init__(self, settings: SourceSettings, target: Target, table: SeriesTable) -> None:
         self.settings = settings

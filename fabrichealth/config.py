@@ -144,6 +144,8 @@ class SourceKind:
     settings: type[Settings]
     schemes: tuple[str, ...]
     """URL schemes of its addresses; empty for a source that runs on the host."""
+    local: bool = False
+    """Whether the address may be missing, or be a path on the host."""
 
 
 @dataclass(frozen=True)
@@ -245,6 +247,8 @@ def _check_address(file: YamlFile, loc: Loc, row: TargetRow, kind: SourceKind) -
     if not kind.schemes:
         if row.address:
             raise file.error((*loc, "address"), f"{row.source} runs on the host and has none")
+        return
+    if kind.local and (not row.address or row.address.startswith("/")):
         return
     if not row.address:
         raise file.error(loc, f"address is missing; {row.source} wants {_forms(kind)}")

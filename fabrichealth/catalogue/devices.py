@@ -91,6 +91,16 @@ PCIE_ERRORS = Metric(
     extra=("severity", "type"),
 )
 
+LOG_EVENTS = Metric(
+    name="device_log_events_total",
+    kind=Kind.COUNTER,
+    unit=Unit.NONE,
+    subject=Subject.DEVICE,
+    help="Lines of the device's log that say something is wrong, by code (link:down, aer:fatal).",
+    valid=COUNT,
+    extra=("code",),
+)
+
 SCHEDULABLE = Metric(
     name="host_schedulable",
     kind=Kind.GAUGE,

@@ -109,6 +109,8 @@ def _source(name: str) -> str:
     address = (
         " or ".join(f"`{scheme}://`" for scheme in kind.schemes) or "none: it runs on the host"
     )
+    if kind.local:
+        address += ", a path, or none for this host itself"
     gives = "\n".join(f"- `{metric}`: {metric.help}" for metric in kind.metrics)
     return (
         f"# {name}\n\n{module.__doc__ or ''}\n\nAddress: {address}.\n\n"

@@ -35,7 +35,7 @@ def source_type(name: str) -> type[Source]:
 
 def _kind(name: str) -> config.SourceKind:
     kind = source_type(name)
-    return config.SourceKind(kind.settings_type, kind.schemes)
+    return config.SourceKind(kind.settings_type, kind.schemes, kind.local)
 
 
 def _detector_settings(name: str) -> type[Settings]:

@@ -75,7 +75,10 @@ class Read(Command):
 
 def _address(name: str, words: list[str]) -> str:
     """Return the address to visit; empty for what runs on this host."""
-    schemes = source_type(name).schemes
+    kind = source_type(name)
+    schemes = kind.schemes
+    if kind.local and not words:
+        return ""
     if not schemes:
         if words:
             raise UsageError(f"{words[0]}: no such capture; {name} runs on this host, no address")
