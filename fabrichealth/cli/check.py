@@ -76,4 +76,8 @@ async def _probe(sources: list[Source], table: SeriesTable) -> int:
         _terminal.say(said)
     well = sum(good for good, _ in results)
     _terminal.say(f"{well} of {len(results)} targets answered")
-    return WELL if well == len(results) else AGAINST
+    if well == len(results):
+        return WELL
+    silent = next(said for good, said in results if not good)
+    _terminal.warn(f"{len(results) - well} of {len(results)} targets gave nothing, first {silent}")
+    return AGAINST

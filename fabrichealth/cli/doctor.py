@@ -32,7 +32,9 @@ class Doctor(Command):
         faults = [*_shadowed(), *_missing(), *_broken(), *_sqlite()]
         for fault in faults:
             _terminal.say(f"wrong: {fault}")
-        if not faults:
+        if faults:
+            _terminal.warn(f"{len(faults)} things are wrong with this installation")
+        else:
             _terminal.say(
                 f"well: fabrichealth {__version__}, Python {sys.version.split()[0]}, "
                 f"SQLite {sqlite3.sqlite_version}"
@@ -75,7 +77,12 @@ def _missing() -> Iterator[str]:
 def _broken() -> Iterator[str]:
     """Yield items of the folders that cannot be imported."""
     for room in ROOMS:
-        for name in names(room):
+        try:
+            found = names(room)
+        except ModuleNotFoundError:
+            yield f"{room} is missing; {room.partition('.')[0]} is not ours, or not whole"
+            continue
+        for name in found:
             try:
                 importlib.import_module(f"{room}.{name}")
             except Exception as wrong:  # noqa: BLE001 - whatever is wrong with it is the answer

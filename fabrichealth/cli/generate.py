@@ -6,7 +6,7 @@ from pathlib import Path
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._sample import files as sample_files
-from fabrichealth.errors import FabricHealthError
+from fabrichealth.errors import FabricHealthError, UsageError
 
 KINDS = ("dashboards", "alerts", "config", "docs")
 
@@ -26,13 +26,16 @@ class Generate(Command):
 
     def run(self, asked: argparse.Namespace) -> int:
         """Write or compare; 1 if anything differs."""
+        if asked.into is None and not (REPOSITORY / "pyproject.toml").exists():
+            raise UsageError("this is an installation, not a checkout; give --into FOLDER")
         base = asked.into or REPOSITORY
         stale: list[Path] = []
         for name in [asked.what] if asked.what else KINDS:
             wanted = {base / folder / path: text for folder, path, text in _files(name)}
-            stale += _compare(wanted, base, name) if asked.check else _write(wanted)
+            left = [] if name == "config" else _left(wanted)
+            stale += [*_differing(wanted), *left] if asked.check else _write(wanted, left)
         for path in stale:
-            word = "differs from the code" if asked.check else "written"
+            word = "differs from the code" if asked.check else "brought up to date"
             _terminal.say(f"{path.relative_to(base)}: {word}")
         if asked.check and stale:
             raise FabricHealthError(
@@ -55,29 +58,31 @@ def _files(name: str) -> list[tuple[str, str, str]]:
     return [(folder, path, text) for path, text in found().items()]
 
 
-def _compare(wanted: dict[Path, str], base: Path, name: str) -> list[Path]:
-    stale = [
+def _differing(wanted: dict[Path, str]) -> list[Path]:
+    return [
         path
         for path, text in wanted.items()
         if not path.exists() or path.read_text(encoding="utf-8") != text
     ]
+
+
+def _left(wanted: dict[Path, str]) -> list[Path]:
+    """Return files of what is no more, in the folders that hold generated files only."""
     folders = {path.parent for path in wanted}
-    left = [
+    return [
         path
-        for folder in folders
-        if name != "config" and folder.is_dir()
-        for path in folder.iterdir()
+        for folder in sorted(folders)
+        if folder.is_dir()
+        for path in sorted(folder.iterdir())
         if path.is_file() and path not in wanted
     ]
-    return [*stale, *left]
 
 
-def _write(wanted: dict[Path, str]) -> list[Path]:
-    written = []
-    for path, text in wanted.items():
-        if path.exists() and path.read_text(encoding="utf-8") == text:
-            continue
+def _write(wanted: dict[Path, str], left: list[Path]) -> list[Path]:
+    written = _differing(wanted)
+    for path in written:
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        written.append(path)
-    return written
+        path.write_text(wanted[path], encoding="utf-8")
+    for path in left:
+        path.unlink()
+    return [*written, *left]
