@@ -7,7 +7,7 @@ import numpy as np
 
 from analyzer.detector import AnyDetector
 from analyzer.incidents.lifecycle import Policy
-from analyzer.judge import Judge
+from analyzer.judge import Judge, Outcome
 from analyzer.ledger import Ledger
 from fabrichealth.events import Event
 from fabrichealth.model import Incident
@@ -15,7 +15,10 @@ from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
 
 SAMPLE = 1800.0
-"""The poll period is read off the first half hour."""
+"""The poll period is read off the first half hour, or off more if that holds too little."""
+
+LONGEST_STEP = 300.0
+"""However seldom a history was polled, it is judged so often: holds and graces end in between."""
 
 
 @dataclass
@@ -28,34 +31,49 @@ class Replay:
     events: Sequence[Event] = ()
     policy: Policy = field(default_factory=Policy)
     every: float = 10.0
-    """Seconds between passes, as live; longer if the history is polled less often."""
+    """Seconds between passes, as live; longer (to 5 min) if the history is polled less often."""
     passes: int = 0
 
     def run(self) -> Iterator[Incident]:
         """Yield each incident when it closes, and those still open at the end."""
+        ledger = Ledger()
+        for outcome in self.outcomes(ledger):
+            yield from outcome.closed
+        yield from ledger.incidents
+
+    def outcomes(self, ledger: Ledger | None = None) -> Iterator[Outcome]:
+        """Yield what each pass finds; the incidents are kept in `ledger`."""
         held = self.store.span()
         if held is None:
             return
         first, last = held
-        step = max(self.every, shortest_period(self.store, first))
-        ledger = Ledger()
-        judge = Judge(self.store, self.topology, self.detectors, ledger, self.policy)
+        step = max(self.every, min(shortest_period(self.store, first), LONGEST_STEP))
+        judge = Judge(
+            self.store,
+            self.topology,
+            self.detectors,
+            Ledger() if ledger is None else ledger,
+            self.policy,
+        )
         judge.tell(self.events)
         count = int(np.ceil((last - first) / step))
         for number in range(1, count + 1):
-            now = min(first + number * step, last)
-            outcome = judge.judge(now)
             self.passes += 1
-            yield from outcome.closed
-        yield from ledger.incidents
+            yield judge.judge(min(first + number * step, last))
 
 
 def shortest_period(store: Store, start: float) -> float:
-    """Return the shortest poll period of the half hour after `start`, 0 if there is none."""
-    periods: list[float] = []
-    for metric in store.table.metrics():
-        window = store.window(metric, start + SAMPLE, SAMPLE + 1.0)
-        known = window.period[np.isfinite(window.period)]
-        if len(known):
-            periods.append(float(np.min(known)))
-    return min(periods, default=0.0)
+    """Return the shortest poll period of what follows `start`, 0 if there is none."""
+    held = store.span()
+    sample, step = SAMPLE, 0.0
+    while held is not None:
+        periods: list[float] = []
+        for metric in store.table.metrics():
+            window = store.window(metric, start + sample, sample + 1.0, step)
+            known = window.period[np.isfinite(window.period)]
+            if len(known):
+                periods.append(float(np.min(known)))
+        if periods or start + sample >= held[1]:
+            return min(periods, default=0.0)
+        sample, step = sample * 4, 60.0  # nothing came twice in half an hour: minutes will do
+    return 0.0
