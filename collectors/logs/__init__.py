@@ -1,0 +1,1 @@
+"""Logs over many polls: what was counted, what was told, and by which names."""

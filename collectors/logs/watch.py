@@ -1,0 +1,143 @@
+"""What a log's lines say of which device: counters and events, under the inventory's names."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from collectors.logs.counts import LogCounts
+from collectors.logs.quota import Quota
+from collectors.maps.log_rules import Hit, matched
+from collectors.protocols.log_line import Line
+from collectors.source import Target
+from fabrichealth.events import Event
+from fabrichealth.topology.inventory import short_pci
+
+LONGEST_TEXT = 400
+"""Characters of a line that an event keeps."""
+
+_IDENTITY = re.compile(
+    r"NVRM: GPU (?:at|\d{1,3}) (?:PCI:)?([0-9a-fA-F:.]{7,16}): (GPU-[\w-]{8,64})"
+)
+
+_FUNCTION = re.compile(r"\.[0-7]$")
+
+
+@dataclass(slots=True)
+class LogWatch:
+    """Turns lines into counts and events; outlives polls."""
+
+    target: Target
+    counts: LogCounts
+    quota: Quota
+    many: bool = False
+    """Whether the log is of many hosts, which are then named by their lines."""
+    strange: int = 0
+    """Lines that were not counted, because their device or code was one too many."""
+    _uuids: dict[tuple[str, str], str] = field(default_factory=dict)
+    _names: dict[str, str] = field(default_factory=dict)
+
+    def begin(self, accelerators: Mapping[str, str]) -> None:
+        """Begin the counters of the host and of its accelerators, UUID (or nothing) by address."""
+        host = self.host("")
+        self.counts.meet(host, "host")
+        for address, uuid in accelerators.items():
+            if uuid:
+                self._uuids[host, short_pci(_whole(address))] = uuid
+            self.counts.meet(self._accelerator(host, address), "accelerator")
+
+    def hear(self, lines: Iterable[Line], at: float, boot: float | None) -> list[Event]:
+        """Count lines and return the events that may be told.
+
+        `boot` is when the host booted, for lines that know no other time.
+        """
+        events: list[Event] = []
+        hosts: set[str] = set()
+        for line in lines:
+            if line.host not in hosts:
+                hosts.add(line.host)
+                if not self.counts.meet(self.host(line.host), "host"):
+                    self.strange += 1
+                    continue
+            hit = matched(line.text)
+            if hit is None:
+                if "NVRM: GPU" in line.text:
+                    self._learn(line)
+                continue
+            host = self.host(line.host)
+            device = self._device(host, hit)
+            if not self.counts.add(device, hit.of, hit.code):
+                self.strange += 1
+                continue
+            event = _event(line, hit, device, at, boot)
+            if self.quota.admits(device, hit.code, event):
+                events.append(event)
+        return events
+
+    def host(self, said: str) -> str:
+        """Return the inventory's name for the host that a line names."""
+        subject = self.target.subject
+        if not said:
+            return _clean(subject)
+        found = self._names.get(said)
+        if found is None:
+            own = self.target.topology.named(said)
+            if len(self._names) > 100_000:
+                self._names.clear()  # nobody has so many hosts: the names are made up
+            found = self._names[said] = own or _clean(said if self.many else subject)
+        return found
+
+    def _learn(self, line: Line) -> None:
+        """Take the UUID that the driver tells with an address, and begin that accelerator."""
+        found = _IDENTITY.search(line.text)
+        if found:
+            host = self.host(line.host)
+            self._uuids[host, short_pci(_whole(found[1]))] = found[2]
+            self.counts.meet(self._accelerator(host, found[1]), "accelerator")
+
+    def _device(self, host: str, hit: Hit) -> str:
+        if hit.of == "accelerator":
+            return self._accelerator(host, hit.pci)
+        if hit.of == "nvswitch":
+            named = self.target.topology.named(_whole(hit.pci), host) if hit.pci else None
+            return named or f"{host}-nvswitch{hit.switch}" if hit.switch else named or host
+        if hit.pci:
+            return self.target.topology.named(_whole(hit.pci), host) or host
+        return host
+
+    def _accelerator(self, host: str, address: str) -> str:
+        """Return the name of an accelerator: the topology's, else host and PCI address."""
+        pci = short_pci(_whole(address))
+        uuid = self._uuids.get((host, pci), "")
+        topology = self.target.topology
+        return (
+            (topology.named(uuid) if uuid else None)
+            or topology.named(pci, host)
+            or (f"{host}-{pci}")
+        )
+
+
+def _event(line: Line, hit: Hit, device: str, at: float, boot: float | None) -> Event:
+    when = line.at
+    if when is None and line.since_boot is not None and boot is not None:
+        when = boot + line.since_boot
+    more: dict[str, object] = {"code": hit.code, "text": line.text[:LONGEST_TEXT]}
+    if hit.fatal is not None:
+        more["fatal"] = hit.fatal
+    if hit.means:
+        more["means"] = hit.means
+    scope = {"device": device} | ({"port": _clean_port(hit.port)} if hit.port else {})
+    # a host whose clock runs ahead told us before now all the same
+    return Event(at if when is None else min(when, at), "device_log", scope, more=more)
+
+
+def _whole(address: str) -> str:
+    """Return a PCI address with its function, which NVIDIA's driver leaves out."""
+    return address if _FUNCTION.search(address) else f"{address}.0"
+
+
+def _clean(name: str) -> str:
+    return name.replace("/", "_").replace("--", "_")
+
+
+def _clean_port(name: str) -> str:
+    return name.replace("--", "_")

@@ -1,0 +1,202 @@
+"""One line of a log, in whatever form it comes: when, by which host, what.
+
+Forms told apart by their beginning: a record of /dev/kmsg (kernel ABI dev-kmsg), `dmesg` plain,
+with `-T` or `--time-format iso`, the journal's JSON (systemd, Journal Export Formats), syslog by
+RFC 5424 and RFC 3164 with and without its priority, as rsyslog and journalctl write it into files,
+and the fabric manager's own log. A local time without a zone counts as UTC, which hosts of a fleet
+keep.
+"""
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+import orjson
+
+LONGEST = 8192
+"""Characters of a line that are looked at; the kernel's own limit is 1 KiB."""
+
+MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
+
+AHEAD = 86400.0
+"""Seconds by which a date without a year may lie ahead of the clock before it is last year's."""
+
+_KMSG = re.compile(r"(\d{1,10}),(\d{1,20}),(\d{1,18}),[^;]{0,40};(.*)", re.DOTALL)
+_SINCE_BOOT = re.compile(r"(?:<\d{1,3}>)?\[ *(\d{1,12}\.\d{1,9})\]\s?(.*)", re.DOTALL)
+_DATED = re.compile(
+    r"(?:<\d{1,3}>)?\[(?:[A-Z][a-z]{2} )?([A-Z][a-z]{2}) +(\d{1,2})(?: (\d{4}))? "
+    r"(\d{2}):(\d{2}):(\d{2})(?: (\d{4}))?\]\s?(.*)",
+    re.DOTALL,
+)
+_STAMP = r"(\d{4}-\d{2}-\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:Z|[+-]\d{2}:?\d{2})?)"
+_RFC5424 = re.compile(rf"<\d{{1,3}}>\d{{1,2}} (?:{_STAMP}|-) (\S+) (\S+) \S+ \S+ (.*)", re.DOTALL)
+_STRUCTURED = re.compile(r'(?:-|(?:\[(?:[^\]"]|"(?:[^"\\]|\\.)*")*\])+) ?')
+_RFC3164 = re.compile(
+    r"(?:<\d{1,3}>)?([A-Z][a-z]{2}) +(\d{1,2}) (\d{2}):(\d{2}):(\d{2})(?:\.\d{1,9})? (\S+) (.*)",
+    re.DOTALL,
+)
+_ISO = re.compile(rf"(?:<\d{{1,3}}>)?{_STAMP} (.*)", re.DOTALL)
+_PRIORITY = re.compile(r"<\d{1,3}>(.*)", re.DOTALL)
+_TAG = re.compile(r"[\w./@-]{1,48}(?:\[\d{1,10}\])?: ")
+_UPTIME = re.compile(r"\[ *\d{1,12}\.\d{1,9}\] ")
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """What a line says; `at` is unix seconds, None where the line has no time of its own."""
+
+    text: str
+    at: float | None = None
+    host: str = ""
+    since_boot: float | None = None
+    """Seconds since the host booted, where that is the only time it has."""
+    cursor: str = ""
+    """The journal's own name for the place of this line."""
+
+
+def line(raw: str, now: float) -> Line | None:
+    """Read a line at `now` (unix seconds); None where it has no form of a log."""
+    raw = raw[:LONGEST].rstrip("\r\n\0 ")
+    if raw.startswith("{"):
+        return _journal(raw)
+    for form, read in _FORMS:
+        found = form.fullmatch(raw)
+        if found:
+            return read(found, now)
+    return None
+
+
+def _kmsg(found: re.Match[str], _: float) -> Line:
+    return Line(found[4].partition("\n")[0], since_boot=int(found[3]) / 1e6)
+
+
+def _since_boot(found: re.Match[str], _: float) -> Line:
+    return Line(found[2], since_boot=float(found[1]))
+
+
+def _in_brackets(found: re.Match[str], now: float) -> Line | None:
+    year = found[3] or found[7]
+    parts = (found[1], found[2], found[4], found[5], found[6])
+    at = _dated(parts, int(year)) if year else _nearest(parts, now)
+    return None if at is None else Line(found[8], at)
+
+
+def _rfc5424(found: re.Match[str], _: float) -> Line:
+    text = _STRUCTURED.sub("", found[4], count=1).lstrip("\ufeff")
+    host = "" if found[2] == "-" else found[2]
+    return Line(text, _iso(found[1]) if found[1] else None, host)
+
+
+def _rfc3164(found: re.Match[str], now: float) -> Line | None:
+    at = _nearest((found[1], found[2], found[3], found[4], found[5]), now)
+    return None if at is None else Line(_said(found[7]), at, found[6])
+
+
+def _stamped(found: re.Match[str], _: float) -> Line | None:
+    return _rsyslog(found[1], found[2])
+
+
+def _bare(found: re.Match[str], _: float) -> Line:
+    return Line(_said(found[1]))
+
+
+_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], float], Line | None]], ...] = (
+    (_KMSG, _kmsg),
+    (_SINCE_BOOT, _since_boot),
+    (_DATED, _in_brackets),
+    (_RFC5424, _rfc5424),
+    (_RFC3164, _rfc3164),
+    (_ISO, _stamped),
+    (_PRIORITY, _bare),
+)
+
+
+def _rsyslog(stamp: str, rest: str) -> Line | None:
+    """Read `HOST TAG: text` behind a stamp, or the text itself where dmesg wrote it."""
+    at = _iso(stamp)
+    if at is None:
+        return None
+    host, _, more = rest.partition(" ")
+    if host and not host.endswith(":") and _TAG.match(more):
+        return Line(_said(more), at, host)
+    return Line(rest, at)
+
+
+def _said(text: str) -> str:
+    """Return the text of a kernel's line without `kernel:` and the time since boot."""
+    if text.startswith("kernel: "):
+        text = text.removeprefix("kernel: ")
+        found = _UPTIME.match(text)
+        return text[found.end() :] if found else text
+    return text
+
+
+def _journal(raw: str) -> Line | None:
+    try:
+        plain = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        return None
+    if not isinstance(plain, dict) or "MESSAGE" not in plain:
+        return None
+    text = _message(plain["MESSAGE"])
+    stamp = plain.get("_SOURCE_REALTIME_TIMESTAMP", plain.get("__REALTIME_TIMESTAMP"))
+    at = None
+    if isinstance(stamp, str | int) and re.fullmatch(r"\d{1,17}", str(stamp)):
+        at = int(stamp) / 1e6
+    host, cursor = plain.get("_HOSTNAME"), plain.get("__CURSOR")
+    return Line(
+        text,
+        at,
+        host if isinstance(host, str) else "",
+        cursor=cursor if isinstance(cursor, str) else "",
+    )
+
+
+def _message(said: Any) -> str:
+    """Return the journal's text; what is not UTF-8 comes as a list of bytes."""
+    if isinstance(said, list):
+        numbers = [n for n in said[:LONGEST] if isinstance(n, int) and 0 <= n < 256]
+        return bytes(numbers).decode("utf-8", "replace")
+    return said if isinstance(said, str) else ""
+
+
+def _iso(stamp: str) -> float | None:
+    text = stamp.replace(",", ".")
+    whole, dot, rest = text.partition(".")
+    if dot:  # the standard library takes at most six digits of a fraction
+        digits = re.match(r"\d+", rest)
+        fraction = digits[0] if digits else ""
+        text = f"{whole}.{fraction[:6].ljust(6, '0')}{rest[len(fraction) :]}"
+    try:
+        moment = datetime.fromisoformat(text)
+        return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _dated(parts: tuple[str, ...], year: int) -> float | None:
+    month, day, hour, minute, second = parts
+    if month not in MONTHS:
+        return None
+    numbers = (year, MONTHS.index(month) + 1, int(day), int(hour), int(minute))
+    try:
+        # second 60 is a leap second
+        moment = datetime(*numbers, min(int(second), 59), tzinfo=UTC)
+        return moment.timestamp()
+    except (ValueError, OverflowError):
+        return None
+
+
+def _nearest(parts: tuple[str, ...], now: float) -> float | None:
+    """Return a date without a year as the last one that is not far ahead of the clock."""
+    try:
+        year = datetime.fromtimestamp(now, UTC).year
+    except (ValueError, OverflowError, OSError):
+        return None
+    for candidate in (year + 1, year, year - 1, year - 2, year - 3, year - 4):
+        at = _dated(parts, candidate) if candidate > 0 else None  # 29 February is not every year
+        if at is not None and at <= now + AHEAD:
+            return at
+    return None
