@@ -82,7 +82,7 @@ class Collecting:
             self.table = self.store.table
             self.journal = SqliteJournal.open(self.paths.journal)
             self.incidents = newest(self.journal)
-            self._committer = Committer(self.store, self.clock, maintain=self.store.maintain)
+            self._committer = Committer(self.store, self.clock, maintain=self._maintain)
         self.exporter = Exporter(self.table)
         inventory = Inventory(self.table, self.setup.topology)
         self.poller = Poller(self.table, self.clock, inventory, self.take)
