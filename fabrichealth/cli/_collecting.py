@@ -172,6 +172,11 @@ class Collecting:
         judging = self.table.clock("verdicts", "judge")
         self.exporter.period(judging, self.setup.site.policy.judge_every)
 
+    def _maintain(self) -> None:
+        """Let the store keep house; what is too old is told by our clock, not by a device's."""
+        if self.store is not None:
+            self.store.maintain(now=self.clock.now())
+
     def _sources(self, setup: Setup) -> list[Source]:
         """Build the sources; those that remember take up where they stopped."""
         try:
