@@ -37,14 +37,26 @@ class Bounds:
 
 
 def checked(poll: Poll, bounds: Bounds, table: SeriesTable, now: float, stale_after: float) -> Poll:
-    """Return a poll without what cannot be believed; that is among its refusals instead."""
+    """Return a poll without what cannot be believed; that is among its refusals instead.
+
+    Raises:
+        ValueError: a batch is none: a fault of the source, not of the device.
+    """
     refused = list(poll.refused)
     batches = []
     for batch in _joined(poll.batches):
+        _check_shape(batch, len(table))
         kept = _believed(batch, bounds, table, now, stale_after, refused)
         if len(kept):
             batches.append(kept)
     return replace(poll, batches=batches, refused=refused)
+
+
+def _check_shape(batch: Batch, known: int) -> None:
+    if batch.series.shape != batch.values.shape or batch.series.ndim != 1:
+        raise ValueError(f"a batch of {batch.series.shape} series and {batch.values.shape} values")
+    if len(batch) and not 0 <= batch.series.min() <= batch.series.max() < known:
+        raise ValueError("a batch of series that the table does not have")
 
 
 def _joined(batches: list[Batch]) -> list[Batch]:

@@ -52,6 +52,8 @@ class _Followed:
     source: Source
     watcher: Watcher
     task: asyncio.Task[None] | None = None
+    gone: bool = False
+    """Followed no more; what a visit under way still brings is nobody's."""
     failures: int = 0
     visited: bool = False
     urgent_until: float = 0.0
@@ -135,15 +137,18 @@ class Poller:
             try:
                 poll = await visited(source, self._bounds, self.clock, began)
             except SourceUnavailable as wrong:
-                self._failed(followed, began, wrong)
+                if not followed.gone:
+                    self._failed(followed, began, wrong)
                 return None
+        if followed.gone:
+            return None
         return self._answered(followed, began, poll)
 
     async def _run(self, followed: _Followed) -> None:
         source = followed.source
         spread = min(source.settings.period, LONGEST_PHASE)
         due = self.clock.now() + self.clock.phase(spread)
-        while True:
+        while not followed.gone:
             await self.clock.until(due)
             try:
                 poll = await self.visit(followed)
@@ -210,6 +215,7 @@ class Poller:
 
     async def _drop(self, key: tuple[str, str]) -> None:
         followed = self._followed.pop(key)
+        followed.gone = True
         if followed.task is not None:
             followed.task.cancel()
             _, stuck = await asyncio.wait({followed.task}, timeout=PARTING)
