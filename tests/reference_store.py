@@ -27,7 +27,10 @@ class ReferenceStore:
         """Nobody else writes."""
 
     def window(self, metric: Metric, until: float, seconds: float, step: float = 0) -> Window:
-        samples = [(b.clock, b.at, b.series, b.values) for b in self._batches]
+        start = until - seconds
+        samples = [
+            (b.clock, b.at, b.series, b.values) for b in self._batches if start < b.at <= until
+        ]
         return aligned(metric, self._table, samples, until, seconds)
 
     def latest(self, metric: Metric, until: float, within: float) -> Latest:
