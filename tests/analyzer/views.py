@@ -35,22 +35,20 @@ def store_of(history: History, period: float) -> ReferenceStore:
     Each device (or first label) is a target of its own, with a phase of its own.
     """
     store = ReferenceStore()
+    targets: dict[str, list[tuple[int, Sequence[float]]]] = {}
     for (metric, labels), values in history.items():
-        clock = store.table.clock("test", labels[0] if labels else "")
         series = store.table.intern(metric, labels)
+        targets.setdefault(labels[0] if labels else "", []).append((series, values))
+    for name, rows in targets.items():
+        clock = store.table.clock("test", name)
         phase = (clock % 5) * 0.1 * min(period, 5.0)
-        store.append(
-            [
-                Batch(
-                    clock,
-                    START + number * period + phase,
-                    np.array([series], np.int32),
-                    np.array([value]),
-                )
-                for number, value in enumerate(values)
-                if np.isfinite(value)
-            ]
-        )
+        for number in range(max(len(values) for _, values in rows)):
+            said = [(s, v[number]) for s, v in rows if number < len(v) and np.isfinite(v[number])]
+            if said:
+                series_read = np.array([series for series, _ in said], np.int32)
+                values_read = np.array([value for _, value in said])
+                at = START + number * period + phase
+                store.append([Batch(clock, at, series_read, values_read)])
     return store
 
 
