@@ -22,6 +22,10 @@ SLACK = 1.2
 """A wrap's step may exceed what the line can carry by this much: polls jitter."""
 
 
+NARROW_FOR_GOOD = 3
+"""A counter that comes so often in a row with fewer bits than before has lost them for good."""
+
+
 @dataclass(slots=True)
 class Repair:
     """Undoes provable wraps of counters of known width, per series; offsets can be kept.
@@ -35,6 +39,25 @@ class Repair:
     at: dict[int, float] = field(default_factory=dict)
     wraps: int = 0
     resets: int = 0
+    _width: dict[int, int] = field(default_factory=dict)
+    _narrower: dict[int, int] = field(default_factory=dict)
+
+    def continues(self, series: int, bits: int) -> bool:
+        """Return whether a reading of so many bits continues a series.
+
+        An agent that leaves out its 64-bit table for a poll answers with the 32-bit one: that
+        value is another counter's, and is to be refused. One that stays narrow has changed.
+        """
+        known = self._width.get(series, bits)
+        narrow = self._narrower.pop(series, 0) + 1
+        if bits < known and narrow < NARROW_FOR_GOOD:
+            self._narrower[series] = narrow
+            return False
+        if bits < known:
+            self.raw.pop(series, None)
+            self.offsets.pop(series, None)
+        self._width[series] = bits
+        return True
 
     def monotone(
         self, series: int, value: int, at: float, *, bits: int, most_per_second: float
@@ -112,10 +135,12 @@ def increases(values: Floats, times: Floats, most_per_second: float = np.inf) ->
     fell = amount < 0
     top = float(1 << 32)
     wrapped = fell & (before > NEAR_TOP * top) & (before < top)
-    wrapped &= amount + top <= np.minimum(most_per_second * seconds * SLACK, 0.2 * top)
+    with np.errstate(invalid="ignore"):  # any rate in no time is not a number
+        most = most_per_second * seconds * SLACK
+    wrapped &= amount + top <= np.minimum(most, 0.2 * top)
     reset = fell & ~wrapped
     amount = np.where(wrapped, amount + top, np.where(reset, values, amount))
     with np.errstate(invalid="ignore"):
-        wild = amount > most_per_second * seconds * SLACK
+        wild = amount > most
         amount = np.where(wild | (seconds <= 0), np.nan, amount)
     return Increases(amount, np.where(np.isfinite(amount), seconds, np.nan), reset)

@@ -85,6 +85,9 @@ class SeriesTable:
         Raises:
             ValueError: the metric has no such label.
         """
+        unknown = set(names) - set(metric.labels)
+        if unknown:
+            raise ValueError(f"{metric}: has no label {', '.join(sorted(unknown))}")
         columns = [metric.labels.index(name) for name in names]
         table = self._coded(metric)[np.searchsorted(self.of(metric), series)]
         codes = np.zeros(len(series), np.int64)
