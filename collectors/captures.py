@@ -1,6 +1,7 @@
 """Captured tool outputs: the files of one poll, each with what stood on stderr beside it.
 
-A tool's stderr lies in `NAME.stderr` beside `NAME`. A folder is all the files below it.
+A tool's stderr lies in `NAME.stderr` beside `NAME` (`NAME.stderr.txt` beside `NAME.stdout.txt`). A
+folder is all the files below it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -11,6 +12,7 @@ from pathlib import Path
 from fabrichealth.errors import SourceUnavailable
 
 STDERR = ".stderr"
+STDOUT = ".stdout"
 
 MOST_FILES = 10_000
 """Files of one poll; a folder with more is no capture but a wrong path, such as `/`."""
@@ -37,12 +39,12 @@ def captured(paths: Iterable[Path]) -> list[Captured]:
         SourceUnavailable: one of them cannot be read.
     """
     files = dict.fromkeys(file for path in paths for file in _files(path))
-    own = [file for file in files if file.suffix != STDERR]
-    beside = {file.with_name(file.name + STDERR): file for file in own}
-    alone = [file for file in files if file.suffix == STDERR and file not in beside]
+    own = [file for file in files if STDERR not in file.suffixes]
+    beside = {_stderr(file) for file in own}
+    alone = [file for file in files if STDERR in file.suffixes and file not in beside]
     found = [Captured(file.name, file, _text(file), _beside(file)) for file in own]
     return found + [
-        Captured(file.name.removesuffix(STDERR), file, "", _text(file)) for file in alone
+        Captured(file.name.partition(STDERR)[0], file, "", _text(file)) for file in alone
     ]
 
 
@@ -55,8 +57,14 @@ def _files(path: Path) -> Iterator[Path]:
 
 
 def _beside(file: Path) -> str:
-    stderr = file.with_name(file.name + STDERR)
+    stderr = _stderr(file)
     return _text(stderr) if stderr.is_file() else ""
+
+
+def _stderr(file: Path) -> Path:
+    if STDOUT in file.suffixes:
+        return file.with_name(file.name.replace(STDOUT, STDERR))
+    return file.with_name(file.name + STDERR)
 
 
 def _text(file: Path) -> str:

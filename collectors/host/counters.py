@@ -27,9 +27,10 @@ from typing import TypeVar
 
 from collectors.host import rows
 from collectors.host.ports import HostPort
-from collectors.host.rows import Row, Wait
+from collectors.host.rows import Row
 from collectors.maps import infiniband, interface, roce
 from collectors.maps.columns import Columns
+from collectors.maps.infiniband import Wait
 from collectors.protocols import netlink, sysfs, sysfs_infiniband, sysfs_net
 from collectors.transports.tree import Tree
 from fabrichealth.catalogue.ports import ADMIN_UP, LANES, SPEED, UP

@@ -29,24 +29,6 @@ class Row:
     """Whether it counts ticks of the port's rate (port_xmit_wait)."""
 
 
-@dataclass(slots=True)
-class Wait:
-    """Ticks so far in seconds: `base` for those before `ticks`, since the rate last changed."""
-
-    ticks: int = 0
-    base: float = 0.0
-    tick: float = 0.0
-
-    def seconds(self, ticks: int, tick: float) -> float:
-        """Return the seconds of all ticks; a change of the rate counts from now on."""
-        if ticks < self.ticks or not self.tick:
-            self.base = 0.0
-        elif tick != self.tick:
-            self.base += self.ticks * (self.tick - tick)
-        self.ticks, self.tick = ticks, tick
-        return max(self.base + ticks * tick, 0.0)
-
-
 def candidates(tree: Tree, port: HostPort) -> Iterator[Row]:
     """Yield a port's counter files, better witnesses of one metric first."""
     if not port.rdma:

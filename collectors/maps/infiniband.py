@@ -1,4 +1,10 @@
-"""Classic InfiniBand port counters -> catalogue, under the names that the kernel gives them."""
+"""Classic InfiniBand port counters -> catalogue, under the names that the kernel gives them.
+
+`PMA` has the same counters under the names of the IBTA's performance management, which the tools
+and managers of a fabric print.
+"""
+
+from dataclasses import dataclass
 
 from fabrichealth.catalogue.infiniband import (
     BUFFER_OVERRUNS,
@@ -13,6 +19,7 @@ from fabrichealth.catalogue.ports import (
     LINK_DOWNS,
     LINK_RECOVERIES,
     RX_BYTES,
+    RX_CRC_ERRORS,
     RX_ERRORS,
     RX_PACKETS,
     SYMBOL_ERRORS,
@@ -46,7 +53,49 @@ COUNTERS = {
 TRANSMIT_WAIT_COUNTER = "port_xmit_wait"
 """Counts ticks, whose length depends on the rate of the port: see `wait_tick`."""
 
+PMA = {
+    "PortXmitData": "port_xmit_data",
+    "PortRcvData": "port_rcv_data",
+    "PortXmitPkts": "port_xmit_packets",
+    "PortRcvPkts": "port_rcv_packets",
+    "SymbolErrorCounter": "symbol_error",
+    "LinkErrorRecoveryCounter": "link_error_recovery",
+    "LinkDownedCounter": "link_downed",
+    "PortRcvErrors": "port_rcv_errors",
+    "PortRcvRemotePhysicalErrors": "port_rcv_remote_physical_errors",
+    "PortRcvSwitchRelayErrors": "port_rcv_switch_relay_errors",
+    "PortXmitDiscards": "port_xmit_discards",
+    "PortXmitConstraintErrors": "port_xmit_constraint_errors",
+    "PortRcvConstraintErrors": "port_rcv_constraint_errors",
+    "LocalLinkIntegrityErrors": "local_link_integrity_errors",
+    "ExcessiveBufferOverrunErrors": "excessive_buffer_overrun_errors",
+    "VL15Dropped": "VL15_dropped",
+    "PortXmitWait": TRANSMIT_WAIT_COUNTER,
+}
+"""The kernel's name of each counter of the performance management."""
+
+DETAILS = {"PortLocalPhysicalErrors": RX_CRC_ERRORS}
+"""Of PortRcvErrorDetails: packets whose CRC (or length, or end) was wrong at this port."""
+
 METRICS = (*(metric for metric, _ in COUNTERS.values()), TRANSMIT_WAIT)
+
+
+@dataclass(slots=True)
+class Wait:
+    """Ticks so far in seconds: `base` for those before `ticks`, since the rate last changed."""
+
+    ticks: int = 0
+    base: float = 0.0
+    tick: float = 0.0
+
+    def seconds(self, ticks: int, tick: float) -> float:
+        """Return the seconds of all ticks; a change of the rate counts from now on."""
+        if ticks < self.ticks or not self.tick:
+            self.base = 0.0
+        elif tick != self.tick:
+            self.base += self.ticks * (self.tick - tick)
+        self.ticks, self.tick = ticks, tick
+        return max(self.base + ticks * tick, 0.0)
 
 
 def wait_tick(bits_per_second: float) -> float:

@@ -67,3 +67,12 @@ MANAGEMENT_DROPS = Metric(
     help="Management packets (virtual lane 15) that were dropped.",
     valid=COUNT,
 )
+
+DESCRIPTION_INFO = Metric(
+    name="node_description_info",
+    kind=Kind.INFO,
+    unit=Unit.NONE,
+    subject=Subject.DEVICE,
+    help="What the node calls itself; it may change and repeat, so it names nothing.",
+    extra=("description",),
+)
