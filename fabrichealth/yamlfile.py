@@ -17,6 +17,8 @@ from fabrichealth.errors import SiteError
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+_COLLECTIONS = frozenset({"tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
+
 Loc = tuple[str | int, ...]
 
 
@@ -132,6 +134,9 @@ def parse(text: str, path: Path) -> YamlFile:
 
 def _plain(loader: Any, node: Any, loc: Loc, lines: dict[Loc, int], path: Path) -> Any:
     lines.setdefault(loc, node.start_mark.line + 1)
+    if not isinstance(node, yaml.ScalarNode) and node.tag not in _COLLECTIONS:
+        line = node.start_mark.line + 1
+        raise SiteError(f"{path}:{line}: not YAML that we read (tag {node.tag}); leave the tag out")
     if isinstance(node, yaml.MappingNode):
         found: dict[Any, Any] = {}
         for key_node, value_node in node.value:
