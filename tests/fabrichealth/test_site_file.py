@@ -160,7 +160,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "listen without port": ("listen: 127.0.0.1\n", "1: listen", "HOST:PORT"),
     "listen beyond ports": ("listen: 127.0.0.1:70000\n", "1: listen", "HOST:PORT"),
     "listen in Roman": ("listen: 127.0.0.1:²\n", "1: listen", "HOST:PORT"),
-    "unknown source": ("sources:\n  snmmp: {}\n", "2: sources.snmmp", "not among host, prom"),
+    "unknown source": ("sources:\n  snmmp: {}\n", "2: sources.snmmp", "'snmmp' is not among"),
     "key of a source": ("sources:\n  prom:\n    periods: 1s\n", "3: sources.prom.periods", "unk"),
     "source is a list": ("sources:\n  prom: []\n", "2: sources.prom", "mapping"),
     "source is false": ("sources:\n  prom: false\n", "2: sources.prom", "mapping"),
@@ -179,7 +179,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "target of no source": (
         "targets:\n  - {name: a,\n     source: b}\n",
         "3: targets.0.source",
-        "'b' is not among host, prom",
+        "'b' is not among",
     ),
     "target with an empty name": ('targets: [{name: "", source: host}]\n', "1: targets.0.name", ""),
     "name with a slash": ("targets: [{name: a/b, source: host}]\n", "1: targets.0.name", "write _"),
