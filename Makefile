@@ -33,7 +33,7 @@ demo: $(READY)
 	$(BIN)/fabrichealth demo --scenario $(SCENARIO) --minutes $(MINUTES)
 
 test: lint types imports fresh $(READY) system
-	$(BIN)/python -m pytest -n $(JOBS)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadscope
 
 lint: $(READY)
 	$(BIN)/ruff check .
