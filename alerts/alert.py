@@ -52,6 +52,8 @@ class Alert:
     summary: str
     runbook: Runbook
     cases: tuple[Case, ...]
+    page: str = ""
+    """Runbook page that the alert links to, such as that of the incident's kind; default its own."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Z][A-Za-z0-9]+", self.name):

@@ -49,7 +49,7 @@ def _rule(alert: Alert) -> dict[str, Any]:
         "annotations": {
             "summary": alert.summary,
             "description": alert.runbook.meaning,
-            "runbook": f"alerts/runbooks/{alert.name}.md",
+            "runbook": f"alerts/runbooks/{alert.page or alert.name}.md",
         },
     }
 

@@ -11,6 +11,7 @@ ALERT = Alert(
     expr=joined(Severity.PAGE),
     hold="0m",
     severity=Severity.PAGE,
+    page="{{ $labels.kind }}",
     summary="{{ $labels.kind }}: {{ $labels.culprit }} ({{ $labels.incident }})",
     runbook=Runbook(
         meaning="The analyzer holds one culprit responsible, and work is lost now or within hours.",

@@ -11,6 +11,7 @@ ALERT = Alert(
     expr=joined(Severity.TICKET),
     hold="0m",
     severity=Severity.TICKET,
+    page="{{ $labels.kind }}",
     summary="{{ $labels.kind }}: {{ $labels.culprit }} ({{ $labels.incident }})",
     runbook=Runbook(
         meaning="The analyzer holds one culprit responsible: it works, but not well.",

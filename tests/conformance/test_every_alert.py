@@ -70,10 +70,13 @@ class TestEveryAlert:
     def test_has_a_runbook_that_its_annotation_names(self, alert: Alert) -> None:
         rules = yaml.safe_load(files()[RULES])["groups"][0]["rules"]
         (rule,) = [rule for rule in rules if rule["alert"] == alert.name]
-        page = (FOLDER.parent / rule["annotations"]["runbook"]).read_text(encoding="utf-8")
+        page = (FOLDER / f"runbooks/{alert.name}.md").read_text(encoding="utf-8")
         for heading in ("Meaning", "Impact", "Diagnosis", "Mitigation"):
             assert f"## {heading}\n" in page
         assert alert.expr in page
+        named = rule["annotations"]["runbook"]
+        for kind in KINDS:
+            assert (FOLDER.parent / named.replace("{{ $labels.kind }}", kind)).exists()
 
     def test_carries_its_severity(self, alert: Alert) -> None:
         rules = yaml.safe_load(files()[RULES])["groups"][0]["rules"]
