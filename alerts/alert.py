@@ -53,7 +53,7 @@ class Alert:
     runbook: Runbook
     cases: tuple[Case, ...]
     page: str = ""
-    """Runbook page that the alert links to, such as that of the incident's kind; default its own."""
+    """Runbook page that the alert links to, where it is not its own: that of the kind."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Z][A-Za-z0-9]+", self.name):
