@@ -72,8 +72,13 @@ class Story:
     """A judge that is told a script, minute by minute."""
 
     def __init__(
-        self, script: Script, events: Sequence[Event] = (), policy: Policy | None = None
+        self,
+        script: Script,
+        events: Sequence[Event] = (),
+        policy: Policy | None = None,
+        topology: Topology | None = None,
     ) -> None:
+        self._site = topology or site()
         self.ledger = Ledger()
         self.outcomes: list[Outcome] = []
         self.closed: list[Incident] = []
@@ -86,7 +91,7 @@ class Story:
         """Begin judging again, with what the ledger holds and the events of the journal."""
         self.ledger = ledger or self.ledger
         every = {"script": self._script}
-        self.judge = Judge(ReferenceStore(), site(), every, self.ledger, self._policy)
+        self.judge = Judge(ReferenceStore(), self._site, every, self.ledger, self._policy)
         self.judge.tell(self._events)
 
     def until(self, seconds: float) -> "Story":

@@ -1,5 +1,6 @@
 """How incidents open, grow, close and come back."""
 
+from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from analyzer.incidents.lifecycle import Policy
 from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENT_INFO, INCIDENTS
 from fabrichealth.kinds import (
+    ACCELERATOR_ERRORS,
     COOLING_LEAK,
     DEVICE_DOWN,
     LINK_DEGRADED_SPEED,
@@ -22,6 +24,7 @@ from fabrichealth.kinds import (
     Severity,
 )
 from fabrichealth.model import Finding, Place, Port
+from fabrichealth.topology import Device, Domain, Link, Topology
 from tests.analyzer.stories import HOUR, LINK, MINUTE, START, Script, Story, during, finding
 
 NEAR, FAR = Port("host-0", "eth0"), Port("leaf-0", "0")
@@ -212,3 +215,35 @@ def test_evidence_is_kept_once_a_series_and_bounded() -> None:
     incident = Story(script).until(6 * HOUR).only
     assert len(incident.evidence) == 1
     assert incident.evidence[0].at == START + 6 * HOUR
+
+
+def dying(code_marks: float, domain: str, about: str = "host-0-0") -> Story:
+    """Tell of an ill NVLink and of an accelerator's errors for the first time in one pass."""
+    topology = Topology(
+        [
+            Device(name="host-0-0", role="accelerator", domain="pod-a"),
+            Device(name="host-0-1", role="accelerator", domain="pod-a"),
+            Device(name="host-7-0", role="accelerator", domain=domain),
+        ],
+        [Link(a="host-0-0/nvlink/0", b="host-0-1/nvlink/0", technology="nvlink")],
+        [Domain(name="pod-a"), Domain(name="pod-b")],
+    )
+    ill = during(LINK_SUBHEALTHY, Port("host-0-1", "nvlink/0"), (60, 600))
+
+    def script(elapsed: float) -> list[Finding]:
+        errors = finding(ACCELERATOR_ERRORS, Place("device", about), 60, elapsed)
+        return [*ill(elapsed), replace(errors, detail={"link_codes": code_marks})]
+
+    return Story(script, topology=topology).until(300)
+
+
+@pytest.mark.parametrize("about", ["host-0-0", "host-7-0"])
+def test_link_codes_in_its_domain_are_victims_of_the_ill_link(about: str) -> None:
+    incident = dying(1.0, "pod-a", about).only
+    assert incident.kind is LINK_SUBHEALTHY
+    assert Place("device", about) in incident.victims
+
+
+def test_codes_of_their_own_and_of_other_domains_are_their_own_incidents() -> None:
+    assert len(dying(0.0, "pod-a").all) == 2
+    assert len(dying(1.0, "pod-b", "host-7-0").all) == 2

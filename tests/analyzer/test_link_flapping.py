@@ -99,7 +99,7 @@ def test_a_flapping_link_is_quiet_again_only_below_the_reuse_limit() -> None:
     assert (still.since, still.at) == (known.since, known.at)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(
     period=st.sampled_from([1.0, 10.0, 30.0, 60.0]),
     falls=st.lists(st.floats(60.0, 1700.0), min_size=1, max_size=8, unique=True),

@@ -2,6 +2,7 @@
 
 import pytest
 
+from analyzer.incidents.renaming import found_now, renames
 from fabrichealth.catalogue.ports import LINK_DOWNS, UP
 from fabrichealth.events import Event
 from fabrichealth.kinds import LINK_DOWN, LINK_FLAPPING
@@ -9,7 +10,7 @@ from fabrichealth.model import Place, Port
 from fabrichealth.store.embedded import EmbeddedStore
 from fabrichealth.topology import Device, Link, Topology
 from tests.analyzer.living import START, Life, Reading
-from tests.analyzer.stories import Story, during, event
+from tests.analyzer.stories import Story, during, event, finding
 
 OLD, NEW = "mlx5_2/1", "mlx5_3/1"
 
@@ -106,3 +107,13 @@ def test_a_link_goes_by_the_new_names_of_its_ends() -> None:
     story = Story(script, [renamed(300, "eth0", "eth9")]).until(600)
     incident = story.only
     assert incident.culprit == Place("link", "host-0/eth9--leaf-0/0")
+
+
+def test_what_a_detector_merely_repeats_was_moved_already() -> None:
+    """After a swap a repeated finding has the right name, though its readings are old."""
+    moments = renames([renamed(300, "a", "b"), renamed(300, "b", "a")])
+    repeated = finding(LINK_DOWN, Port("host-0", "b"), 60, 240)
+    fresh = finding(LINK_DOWN, Port("host-0", "b"), 60, 240)
+    later = finding(LINK_DOWN, Port("host-0", "b"), 60, 360)
+    found = found_now([repeated, fresh, later], [repeated], moments)
+    assert [str(one.about) for one in found] == ["host-0/b", "host-0/a", "host-0/b"]

@@ -24,8 +24,13 @@ def target(name: str, answered: int = POLLS, source: str = "snmp", period: float
     }
 
 
-def judge(*targets: History, period: float = 10.0, **more: object) -> list[Finding]:
-    detector = SourceSilent(SourceSilentSettings())
+def judge(
+    *targets: History,
+    period: float = 10.0,
+    given: SourceSilentSettings | None = None,
+    **more: object,
+) -> list[Finding]:
+    detector = SourceSilent(given or SourceSilentSettings())
     history = {key: values for one in targets for key, values in one.items()}
     return list(detector.judge(view_of(detector, history, period, **more)))  # type: ignore[arg-type]
 
@@ -92,3 +97,9 @@ def test_the_last_of_a_source_to_fall_silent_makes_it_the_source() -> None:
     assert [str(one.about) for one in first] == ["snmp/a"]
     (later,) = judge(target("a", answered=40), target("b", answered=45), before=first)
     assert str(later.about) == "snmp"
+
+
+@pytest.mark.parametrize(("missed", "told"), [(1, False), (2, False), (3, True)])
+def test_so_many_missed_polls_are_needed_whatever_the_hold(missed: int, told: bool) -> None:
+    given = SourceSilentSettings(hold=0.0, polls=3)
+    assert bool(judge(target("a", answered=POLLS - missed), target("b"), given=given)) is told
