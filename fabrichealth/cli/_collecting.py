@@ -5,23 +5,22 @@ it finds comes back as JSON lines.
 """
 
 import asyncio
-import contextlib
 import json
 import logging
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import orjson
 
 from collectors.inventory import Inventory
 from collectors.poller import Poller
 from collectors.source import Source
 from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.watchers import DROPPED_SAMPLES, SPOOLED_SAMPLES
-from fabrichealth.cli._events import read_from
+from fabrichealth.cli._events import EventsFile
 from fabrichealth.cli._incidents import newest
 from fabrichealth.cli._judge_child import JudgeChild
 from fabrichealth.cli._site import Setup
@@ -40,8 +39,11 @@ log = logging.getLogger("collecting")
 FOLLOW_PERIOD = 2.0
 SAVE_PERIOD = 60.0
 OWN_PERIOD = 10.0
+AGAIN = 5.0
+"""Seconds before work that failed is begun again."""
 
 Told = Callable[[dict[str, Any]], None]
+Work = Callable[[], Coroutine[Any, Any, None]]
 
 
 @dataclass
@@ -87,12 +89,14 @@ class Collecting:
         inventory = Inventory(self.table, self.setup.topology)
         self.poller = Poller(self.table, self.clock, inventory, self.take)
         await self._follow(self._sources(self.setup))
-        self._spawn(self._tell_own())
-        self._spawn(self._save_memory())
+        self._spawn("own watchers", self._tell_own)
+        self._spawn("saving of memory", self._save_memory)
         if self._committer is not None:
-            self._spawn(self._committer.run())
+            self._spawn("commits", self._committer.run)
         if self.setup.site.events is not None and self.journal is not None:
-            self._spawn(self._follow_events(self.setup.site.events, self.journal))
+            known = self.journal.since(0, "event", limit=10_000_000)
+            file = EventsFile(self.setup.site.events, [entry.body for entry in known])
+            self._spawn("following of events", partial(self._follow_events, file))
 
     def waiting_for(self) -> str:
         """Return what is not there yet, in a few words; nothing when every target was visited."""
@@ -157,8 +161,19 @@ class Collecting:
         else:
             self._refusing = False
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
-        self._tasks.append(asyncio.create_task(work))
+    def _spawn(self, name: str, work: Work) -> None:
+        self._tasks.append(asyncio.create_task(self._kept_up(name, work), name=name))
+
+    async def _kept_up(self, name: str, work: Work) -> None:
+        """Begin work again that ended by a fault of ours: silence would look like health."""
+        while True:
+            try:
+                await work()
+            except Exception:
+                log.exception("%s: failed; begun again in %g s", name, AGAIN)
+            else:
+                return
+            await asyncio.sleep(AGAIN)
 
     async def _follow(self, sources: list[Source]) -> None:
         """Follow these sources; the readings of those that went are forgotten."""
@@ -220,21 +235,11 @@ class Collecting:
             self.take([Batch(clock, self.clock.now(), series, values)], [])
             await self.clock.sleep(OWN_PERIOD)
 
-    async def _follow_events(self, path: Path, journal: SqliteJournal) -> None:
-        """Read the events file as it grows; lines already in the journal are not read again."""
-        known = {
-            orjson.dumps(entry.body, option=orjson.OPT_SORT_KEYS)
-            for entry in journal.since(0, "event", limit=10_000_000)
-        }
-        offset = 0
+    async def _follow_events(self, file: EventsFile) -> None:
+        """Take the events of a file as it grows."""
         while True:
-            with contextlib.suppress(SiteError):
-                events, offset = read_from(path, offset)
-                for event in events:
-                    plain = orjson.dumps(event.to_json(), option=orjson.OPT_SORT_KEYS)
-                    if plain not in known:
-                        known.add(plain)
-                        self.note(event)
+            for event in file.news():
+                self.note(event)
             await self.clock.sleep(FOLLOW_PERIOD)
 
     async def judged(self) -> None:

@@ -3,12 +3,47 @@
 import json
 import logging
 import os
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from fabrichealth.errors import SiteError
 from fabrichealth.events import EVENT_KINDS, Event, parse
 
 log = logging.getLogger(__name__)
+
+
+class EventsFile:
+    """A file of events that is followed as it grows; each event in it is news once."""
+
+    def __init__(self, path: Path, known: Iterable[Mapping[str, Any]]) -> None:
+        self._path = path
+        self._known = {_written(plain) for plain in known}
+        """What an earlier run has read of it already, from the journal."""
+        self._offset = 0
+        self._missing = False
+
+    def news(self) -> list[Event]:
+        """Return the events that were written since; a file that is missing is told once."""
+        try:
+            events, self._offset = read_from(self._path, self._offset)
+        except SiteError as wrong:
+            if not self._missing:
+                log.warning("%s; maintenance written there is not known", wrong)
+            self._missing = True
+            return []
+        self._missing = False
+        fresh = []
+        for event in events:
+            plain = _written(event.to_json())
+            if plain not in self._known:
+                self._known.add(plain)
+                fresh.append(event)
+        return fresh
+
+
+def _written(plain: Mapping[str, Any]) -> str:
+    return json.dumps(plain, sort_keys=True)
 
 
 def read_events(path: Path) -> list[Event]:

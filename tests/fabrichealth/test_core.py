@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from pydantic import ValidationError
 
 from fabrichealth import narrative
-from fabrichealth.cli._events import read_events, read_from
+from fabrichealth.cli._events import EventsFile, read_events, read_from
 from fabrichealth.errors import SiteError
 from fabrichealth.events import EVENT_KINDS, Event, parse
 from fabrichealth.kinds import KINDS, LINK_DOWN, Severity
@@ -263,6 +263,21 @@ class TestEvents:
         file.write_bytes(line)  # rotated away, and begun anew
         events, offset = read_from(file, offset)
         assert (len(events), offset) == (1, len(line))
+
+    def test_an_event_is_news_once_and_a_missing_file_is_told_once(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        path = tmp_path / "events.jsonl"
+        boot = {"at": 1.0, "kind": "boot", "scope": {"device": "h"}}
+        file = EventsFile(path, [boot])
+        assert (file.news(), file.news()) == ([], [])
+        (record,) = caplog.records
+        assert "cannot be read" in record.getMessage()
+        path.write_text(json.dumps(boot) + "\n" + json.dumps({**boot, "at": 2.0}) + "\n")
+        assert [event.at for event in file.news()] == [2.0]  # the first was known from before
+        path.write_text(json.dumps({**boot, "at": 3.0}) + "\n")  # rotated
+        assert [event.at for event in file.news()] == [3.0]
+        assert file.news() == []
 
     def test_a_file_that_is_not_there_is_named(self, tmp_path: Path) -> None:
         with pytest.raises(SiteError, match="cannot be read"):
