@@ -6,11 +6,11 @@ from dataclasses import dataclass, field
 
 from collectors.logs.counts import LogCounts
 from collectors.logs.quota import Quota
+from collectors.maps.accelerator_names import accelerator, whole_pci
 from collectors.maps.log_rules import Hit, matched
 from collectors.protocols.log_line import Line
 from collectors.source import Target
 from fabrichealth.events import Event
-from fabrichealth.topology.inventory import short_pci
 
 LONGEST_TEXT = 400
 """Characters of a line that an event keeps."""
@@ -18,8 +18,6 @@ LONGEST_TEXT = 400
 _IDENTITY = re.compile(
     r"NVRM: GPU (?:at|\d{1,3}) (?:PCI:)?([0-9a-fA-F:.]{7,16}): (GPU-[\w-]{8,64})"
 )
-
-_FUNCTION = re.compile(r"\.[0-7]$")
 
 
 @dataclass(slots=True)
@@ -42,7 +40,7 @@ class LogWatch:
         self.counts.meet(host, "host")
         for address, uuid in accelerators.items():
             if uuid:
-                self._uuids[host, short_pci(_whole(address))] = uuid
+                self._uuids[host, whole_pci(address)] = uuid
             self.counts.meet(self._accelerator(host, address), "accelerator")
 
     def hear(self, lines: Iterable[Line], at: float, boot: float | None) -> list[Event]:
@@ -91,29 +89,24 @@ class LogWatch:
         found = _IDENTITY.search(line.text)
         if found:
             host = self.host(line.host)
-            self._uuids[host, short_pci(_whole(found[1]))] = found[2]
+            self._uuids[host, whole_pci(found[1])] = found[2]
             self.counts.meet(self._accelerator(host, found[1]), "accelerator")
 
     def _device(self, host: str, hit: Hit) -> str:
         if hit.of == "accelerator":
             return self._accelerator(host, hit.pci)
         if hit.of == "nvswitch":
-            named = self.target.topology.named(_whole(hit.pci), host) if hit.pci else None
+            named = self.target.topology.named(whole_pci(hit.pci), host) if hit.pci else None
             return named or f"{host}-nvswitch{hit.switch}" if hit.switch else named or host
         if hit.pci:
-            return self.target.topology.named(_whole(hit.pci), host) or host
+            return self.target.topology.named(whole_pci(hit.pci), host) or host
         return host
 
     def _accelerator(self, host: str, address: str) -> str:
         """Return the name of an accelerator: the topology's, else host and PCI address."""
-        pci = short_pci(_whole(address))
+        pci = whole_pci(address)
         uuid = self._uuids.get((host, pci), "")
-        topology = self.target.topology
-        return (
-            (topology.named(uuid) if uuid else None)
-            or topology.named(pci, host)
-            or (f"{host}-{pci}")
-        )
+        return accelerator(self.target.topology, host, uuid=uuid, pci=pci)
 
 
 def _event(line: Line, hit: Hit, device: str, at: float, boot: float | None) -> Event:
@@ -128,11 +121,6 @@ def _event(line: Line, hit: Hit, device: str, at: float, boot: float | None) -> 
     scope = {"device": device} | ({"port": _clean_port(hit.port)} if hit.port else {})
     # a host whose clock runs ahead told us before now all the same
     return Event(at if when is None else min(when, at), "device_log", scope, more=more)
-
-
-def _whole(address: str) -> str:
-    """Return a PCI address with its function, which NVIDIA's driver leaves out."""
-    return address if _FUNCTION.search(address) else f"{address}.0"
 
 
 def _clean(name: str) -> str:

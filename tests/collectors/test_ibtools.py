@@ -255,7 +255,8 @@ def test_ibdiagnets_database_is_read_by_the_names_of_its_columns(tmp_path: Path)
 
 FRAGMENTS = st.sampled_from(
     [*LINKINFO.splitlines(), *EXTENDED.splitlines(), *QUERY.splitlines(), *STDERR.splitlines(),
-     *SWITCH.splitlines(), *DATABASE.splitlines(), 'Ca 1 "H-b0" # "x"', '[1](b1) "S-a1"[1] # "l" 4xNDR']
+     *SWITCH.splitlines(), *DATABASE.splitlines(), 'Ca 1 "H-b0" # "x"',
+     '[1](b1) "S-a1"[1] # "l" 4xNDR']
 )  # fmt: skip
 
 
