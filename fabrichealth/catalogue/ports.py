@@ -53,6 +53,24 @@ LANES = Metric(
     valid=(0.0, 64.0),
 )
 
+MAX_SPEED = Metric(
+    name="port_max_speed_bits_per_second",
+    kind=Kind.GAUGE,
+    unit=Unit.BITS_PER_SECOND,
+    subject=Subject.PORT,
+    help="Fastest speed that the port could have, where the device says it (PCIe).",
+    valid=(1e6, 1e14),
+)
+
+MAX_LANES = Metric(
+    name="port_max_lanes",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.PORT,
+    help="Most lanes that the port could have, where the device says it (PCIe).",
+    valid=(0.0, 64.0),
+)
+
 RX_BYTES = Metric(
     name="port_rx_bytes_total",
     kind=Kind.COUNTER,

@@ -3,6 +3,7 @@
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -38,7 +39,7 @@ from fabrichealth.model import Poll, Reason, SeriesTable
 from tests.fixtures import readings
 
 AT = 1_800_000_000.0
-SAID = {
+SAID: dict[str, dict[str, Any]] = {
     "Operational Info": {
         "State": "Active",
         "Physical state": "LinkUp",
@@ -76,7 +77,7 @@ SAID = {
 }
 
 
-def as_json(said: dict[str, dict[str, object]], code: int = 0, message: str = "success") -> str:
+def as_json(said: dict[str, dict[str, Any]], code: int = 0, message: str = "success") -> str:
     output = {
         section: {key: {"values": v} if isinstance(v, list) else v for key, v in pairs.items()}
         for section, pairs in said.items()
@@ -85,7 +86,7 @@ def as_json(said: dict[str, dict[str, object]], code: int = 0, message: str = "s
     return json.dumps({"status": status, "result": {"output": output}})
 
 
-def as_text(said: dict[str, dict[str, object]]) -> str:
+def as_text(said: dict[str, dict[str, Any]]) -> str:
     lines = []
     for section, pairs in said.items():
         lines += ["", section, "-" * len(section)]
