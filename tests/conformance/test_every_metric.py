@@ -1,6 +1,8 @@
 """What is asked of every metric of the catalogue."""
 
 import re
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -14,6 +16,11 @@ from fabrichealth.runtime.exporter import Exporter
 from fabrichealth.runtime.exporter_format import Format
 from fabrichealth.units import Unit
 from tests.house.checkout import ROOT
+
+KNOWN_REMARKS = (
+    'use base unit "bytes" instead of "bits"',  # links are built and sold by the bit
+    'non-summary metrics should not have "quantile" label',  # of a distribution over devices
+)
 
 CONTRACT = ROOT.parent / "shared" / "reference" / "catalogue.md"
 
@@ -63,6 +70,29 @@ class TestEveryMetric:
             assert {k: v for k, v in sample.labels.items() if k != "le"} == shown
             if metric.kind is not Kind.HISTOGRAM:
                 assert (sample.name, sample.value) == (str(metric), value)
+
+
+@pytest.mark.skipif(
+    shutil.which("promtool") is None, reason="no promtool; install the package prometheus"
+)
+def test_promtool_has_two_remarks_that_the_contract_brings_with_it() -> None:
+    table = SeriesTable()
+    exporter = Exporter(table)
+    for metric in METRICS.values():
+        labels = tuple(f"v{n}" for n in range(len(metric.labels)))
+        series = table.intern_all([(metric, labels)])
+        value = float(np.clip(1.0, *metric.valid))
+        exporter.observe(Batch(table.clock("s", "t"), 100.0, series, np.array([value])))
+    check = subprocess.run(
+        ["promtool", "check", "metrics"],
+        input=exporter.page(100.0),
+        capture_output=True,
+        check=False,
+    )
+    assert check.returncode in {0, 3}
+    remarks = (check.stdout + check.stderr).decode().splitlines()
+    assert remarks
+    assert [line for line in remarks if not line.endswith(KNOWN_REMARKS)] == []
 
 
 @pytest.mark.parametrize(

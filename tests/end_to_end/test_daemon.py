@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -90,6 +91,28 @@ def test_a_killed_daemon_takes_up_its_open_incident(site: MakeSite, emulated: Em
     (closed,) = one.incidents(kind="link.down")
     assert closed["incident"] == before["incident"]
     assert closed["closed_at"] >= closed["opened_at"]
+
+
+def test_a_person_at_a_terminal_sees_what_is_open(site: MakeSite, emulated: Emulated) -> None:
+    one = site()
+    one.start()
+    one.judged()
+    emulated.fabric.unplugged.add(CABLE)
+    name = str(page_of(one)["incident"])
+    for words in (["status", "--url", one.address], ["status", "-c", str(one.file)]):
+        told = terminal(*words)
+        assert told.splitlines()[0].startswith(f"PAGE   {name:>5}  link.down")
+        assert told.splitlines()[-1] == "1 open"
+    whole = terminal("explain", name, "--url", one.address)
+    assert f"culprit    link {CABLE}" in whole
+    assert "evidence   2 lines" in whole  # both ends say down
+
+
+def terminal(*words: str) -> str:
+    """Return what a command prints; it must end well."""
+    return subprocess.run(
+        [sys.executable, "-m", "fabrichealth", *words], capture_output=True, text=True, check=True
+    ).stdout
 
 
 def test_a_judge_that_dies_is_started_again(site: MakeSite) -> None:
