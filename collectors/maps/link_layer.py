@@ -89,7 +89,7 @@ def fec_name(mode: str | None, speed: float | None, lanes: int | None) -> str:
     """
     if mode in {"none", "off"}:
         return "none"
-    if mode == "baser":
+    if mode in {"baser", "fc"}:  # as the kernel and as SONiC call it
         return "firecode"
     if mode == "rs" and speed is not None and lanes:
         return "rs544" if speed / lanes >= PAM4_LANE else "rs528"

@@ -1,0 +1,224 @@
+"""Redis of a switch: one connection a database, many commands in one write, replies as bytes.
+
+Everything that a visit asks of a database goes out at once and comes back in order, so that a visit
+costs a few round trips whatever the size of the switch. Keys are found with SCAN, which lets the
+switch go on with its work. No message holds a secret.
+"""
+
+import asyncio
+import os
+import ssl
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from redis.asyncio import Connection, SSLConnection, UnixDomainSocketConnection
+from redis.asyncio.connection import AbstractConnection
+from redis.exceptions import (
+    AuthenticationError,
+    BusyLoadingError,
+    InvalidResponse,
+    NoPermissionError,
+    RedisError,
+    ResponseError,
+)
+
+from collectors.protocols.sonic_databases import Databases
+from collectors.protocols.sonic_values import Hash
+from collectors.source import Target
+from fabrichealth.errors import SiteError, SourceUnavailable
+
+SCAN_COUNT = 1000
+"""Keys that the server looks at for one SCAN: under a millisecond of its time."""
+
+MOST_SCANS = 10_000
+"""A cursor that does not end is a server that is broken."""
+
+AT_ONCE = 500
+"""Replies after which other targets get their turn."""
+
+REASONS: dict[type[RedisError], str] = {
+    BusyLoadingError: "Redis is still loading its data; it is asked again at the next poll",
+    AuthenticationError: "access is refused; check user and secret_file",
+    NoPermissionError: "access is refused; check user and secret_file",
+    ResponseError: "refuses the database or the command; check database_config.json (map:)",
+    InvalidResponse: "what answers is no Redis; check the address",
+}
+UNREACHED = "cannot connect, or the connection broke; is it up, and the address right?"
+
+SCHEMES = ("redis", "rediss", "unix")
+
+
+@dataclass(slots=True)
+class RedisClient:
+    """The databases of one namespace.
+
+    Raises:
+        SiteError: address or options cannot be used; the message says which.
+    """
+
+    target: Target
+    databases: Databases
+    timeout: float
+    socket: str = ""
+    """The socket of the namespace's first instance, if the address is one."""
+    _open: dict[str, AbstractConnection] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _checked(self.target)
+
+    async def hashes(self, database: str, keys: Sequence[str]) -> list[Hash | str]:
+        """Return hashes in the order of the keys; a text in place of one says why it is not read.
+
+        Raises:
+            SourceUnavailable: no answer, or none that can be used.
+        """
+        return await self._ask(database, [("HGETALL", key) for key in keys])
+
+    async def keys(self, database: str, pattern: str) -> list[str]:
+        """Return the keys of a database that match a pattern.
+
+        Raises:
+            SourceUnavailable: no answer, or none that can be used.
+        """
+        found: set[bytes] = set()
+        cursor = b"0"
+        for _ in range(MOST_SCANS):
+            scan = ("SCAN", cursor, "MATCH", pattern, "COUNT", SCAN_COUNT)
+            (reply,) = await self._ask(database, [scan])
+            if not isinstance(reply, list) or len(reply) != 2 or not isinstance(reply[1], list):
+                raise self._unavailable(database, "SCAN is not allowed, or is no SCAN of Redis")
+            cursor = reply[0]
+            found.update(reply[1])
+            if cursor == b"0":
+                break
+        return sorted(key.decode("utf-8", "replace") for key in found)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        while self._open:
+            _, connection = self._open.popitem()
+            await connection.disconnect(nowait=True)
+
+    async def _ask(self, database: str, commands: Sequence[tuple[Any, ...]]) -> list[Any]:
+        """Send commands and return their replies in order."""
+        kept = database in self._open
+        try:
+            connection = self._open.get(database)
+            if connection is None:  # connects when it is first written to
+                connection = self._open[database] = self._connection(database)
+            await connection.send_packed_command(connection.pack_commands(commands))
+            return [await self._reply(connection, place) for place in range(len(commands))]
+        except BaseException as wrong:
+            # replies that were not read must not be taken for those of the next visit
+            await self._dropped(database)
+            if not isinstance(wrong, RedisError | OSError | asyncio.IncompleteReadError):
+                raise
+            if kept and not isinstance(wrong, ResponseError):
+                return await self._ask(database, commands)  # the server had closed the old one
+            raise self._unavailable(database, _reason(wrong)) from None
+
+    async def _reply(self, connection: AbstractConnection, place: int) -> Any:
+        if place % AT_ONCE == AT_ONCE - 1:
+            await asyncio.sleep(0)
+        try:
+            return await connection.read_response(disable_decoding=True)
+        except (BusyLoadingError, AuthenticationError, NoPermissionError):
+            raise
+        except ResponseError as wrong:  # of this key alone, such as WRONGTYPE
+            if str(wrong).startswith("NOAUTH"):
+                raise
+            return str(wrong)
+
+    async def _dropped(self, database: str) -> None:
+        connection = self._open.pop(database, None)
+        if connection is not None:
+            await connection.disconnect(nowait=True)
+
+    def _connection(self, database: str) -> AbstractConnection:
+        options = self.target.options
+        instance = self.databases.instance(database)
+        address = urlsplit(self.target.address)
+        given: dict[str, Any] = {
+            "db": self.databases.number(database),
+            "username": options.get("user"),
+            "password": self._secret(),
+            "socket_connect_timeout": self.timeout,
+            "socket_timeout": None,  # the visit has one deadline
+            "protocol": 2,
+            "driver_info": None,
+        }
+        if address.scheme == "unix":
+            path = instance.socket or self.socket or unquote(address.netloc + address.path)
+            return UnixDomainSocketConnection(path=path, **given)
+        given |= {"host": address.hostname, "port": address.port or instance.port or 6379}
+        if address.scheme == "rediss":
+            ca_file = options.get("ca_file")
+            return SSLConnection(ssl_ca_certs=ca_file, ssl_cert_reqs="required", **given)
+        return Connection(**given)
+
+    def _secret(self) -> str | None:
+        file, variable = (
+            self.target.options.get("secret_file"),
+            self.target.options.get("secret_env"),
+        )
+        if file:
+            try:
+                return Path(file).read_text(encoding="utf-8").strip()
+            except (OSError, UnicodeDecodeError):
+                raise SourceUnavailable(
+                    f"{self.target.name}: secret_file {file} cannot be read; check path and rights"
+                ) from None
+        if variable:
+            secret = os.environ.get(variable)
+            if secret is None:
+                raise SourceUnavailable(
+                    f"{self.target.name}: environment variable {variable} (secret_env) is not set"
+                )
+            return secret.strip()
+        return None
+
+    def _unavailable(self, database: str, why: str) -> SourceUnavailable:
+        return SourceUnavailable(f"{self.target.name}: {database} of {self.target.address}: {why}")
+
+
+def _checked(target: Target) -> None:
+    """Refuse addresses and options that cannot be used."""
+    try:
+        address = urlsplit(target.address)
+        _ = address.port
+    except ValueError:
+        address = urlsplit("")
+    place = address.hostname if address.scheme != "unix" else address.netloc + address.path
+    if address.scheme not in SCHEMES or not place:
+        raise SiteError(
+            f"{target.name}: the address must be redis://HOST, rediss://HOST or unix://PATH"
+        )
+    if address.password is not None:
+        raise SiteError(
+            f"{target.name}: a secret stands in the address; write user: and secret_file: instead"
+        )
+    if target.options.get("fingerprint"):
+        raise SiteError(f"{target.name}: give ca_file instead of fingerprint for rediss://")
+    ca_file = target.options.get("ca_file")
+    if ca_file:
+        try:
+            ssl.create_default_context(cafile=ca_file)
+        except OSError:
+            raise SiteError(
+                f"{target.name}: ca_file {ca_file} cannot be used; give a PEM file"
+            ) from None
+
+
+def _reason(wrong: BaseException) -> str:
+    """Return what went wrong in one line, without the words of others that may hold anything."""
+    said = str(wrong)
+    if "CERTIFICATE_VERIFY_FAILED" in said:
+        return "the certificate cannot be verified; give ca_file"
+    if "SSL" in said:
+        return "no TLS there; is it redis:// instead of rediss://?"
+    if "NOAUTH" in said:
+        return REASONS[AuthenticationError]
+    return next((why for kind, why in REASONS.items() if isinstance(wrong, kind)), UNREACHED)
