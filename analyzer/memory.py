@@ -138,15 +138,16 @@ def _take(past: _Past, window: Window) -> None:
     numbers = window.table.of(window.metric)
     past.fit(len(numbers))
     places = np.searchsorted(numbers, window.series)
-    times = window.at[window.clock]
+    first = _first_new(past.seen_at[places], window)
+    times, values = window.at[window.clock, first:], window.values[:, first:]
     low, high = window.metric.valid
     with np.errstate(invalid="ignore"):
-        fresh = (window.values >= low) & (window.values <= high)  # the rest is no reading
+        fresh = (values >= low) & (values <= high)  # the rest is no reading
         fresh &= ~(times <= past.seen_at[places][:, None])
     s, k = np.nonzero(fresh)  # row by row, each ascending in time
     if not len(s):
         return
-    row, at, value = places[s], times[s, k], window.values[s, k]
+    row, at, value = places[s], times[s, k], values[s, k]
     start = np.flatnonzero(np.diff(row, prepend=-1))  # the first new value of each row
     before = np.concatenate([[np.nan], value[:-1]])
     before[start] = past.value[row[start]]
@@ -172,6 +173,14 @@ def _take(past: _Past, window: Window) -> None:
     )  # fmt: skip
     past.value[mine] = value[last]
     past.first_at[mine] = np.fmin(past.first_at[mine], at[start])
+
+
+def _first_new(seen_at: Floats, window: Window) -> int:
+    """Return the first column that holds a poll newer than what was seen of some row."""
+    oldest = np.full(len(window.at), np.inf)
+    np.minimum.at(oldest, window.clock, np.where(np.isfinite(seen_at), seen_at, -np.inf))
+    new = np.flatnonzero((window.at > oldest[:, None]).any(axis=0))
+    return int(new[0]) if len(new) else window.at.shape[1]
 
 
 def _times_before(
