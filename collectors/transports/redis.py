@@ -214,11 +214,19 @@ def _checked(target: Target) -> None:
 
 def _reason(wrong: BaseException) -> str:
     """Return what went wrong in one line, without the words of others that may hold anything."""
-    said = str(wrong)
+    chain: list[BaseException] = []  # the library wraps what went wrong while it connected
+    inner: BaseException | None = wrong
+    while inner is not None and inner not in chain:
+        chain.append(inner)
+        inner = inner.__cause__ or inner.__context__
+    said = " ".join(map(str, chain))
     if "CERTIFICATE_VERIFY_FAILED" in said:
         return "the certificate cannot be verified; give ca_file"
     if "SSL" in said:
         return "no TLS there; is it redis:// instead of rediss://?"
     if "NOAUTH" in said:
         return REASONS[AuthenticationError]
-    return next((why for kind, why in REASONS.items() if isinstance(wrong, kind)), UNREACHED)
+    for kind, why in REASONS.items():
+        if any(isinstance(one, kind) for one in chain):
+            return why
+    return UNREACHED

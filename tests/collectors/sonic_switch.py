@@ -52,7 +52,9 @@ def switch(ports: int = 2) -> Databases:
             for g in (0, 3)
         },
     }  # fmt: skip
-    appl, state, config = {}, {}, {}
+    appl: dict[str, dict[str, str]] = {}
+    state: dict[str, dict[str, str]] = {}
+    config: dict[str, dict[str, str]] = {}
     for n, name in enumerate(names):
         counters[f"COUNTERS:oid:0x1{n:04x}"] = port_counters(1000 + n)
         counters[f"RATES:oid:0x1{n:04x}"] = {

@@ -40,10 +40,10 @@ def filled(peer: RedisPeer, content: Databases) -> None:
         peer.fill(NUMBERS[name], hashes)
 
 
-def source(address: str, table: SeriesTable | None = None, **options: str) -> Sonic:
+def source(address: str, _table: SeriesTable | None = None, /, **options: str) -> Sonic:
     target = Target("leaf-01", "sonic", address, "", options)
     settings = SonicSettings.model_validate({"timeout": "3s"})
-    return Sonic(settings, target, SeriesTable() if table is None else table)
+    return Sonic(settings, target, SeriesTable() if _table is None else _table)
 
 
 async def refused(address: str, **options: str) -> str:
