@@ -104,7 +104,7 @@ ledgers = st.builds(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=ONE_FOLDER)
+@settings(max_examples=40, deadline=None, suppress_health_check=ONE_FOLDER)
 @given(ledgers)
 def test_what_is_saved_is_what_is_loaded(tmp_path: Path, ledger: Ledger) -> None:
     path = tmp_path / "ledger.json"
@@ -139,7 +139,7 @@ shapes = st.recursive(
 )
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=ONE_FOLDER)
+@settings(max_examples=40, deadline=None, suppress_health_check=ONE_FOLDER)
 @given(
     st.fixed_dictionaries(
         {},
@@ -174,7 +174,7 @@ def test_without_a_file_judging_begins_anew(tmp_path: Path) -> None:
     assert load(tmp_path / "ledger.json") == Ledger()
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=ONE_FOLDER)
+@settings(max_examples=8, deadline=None, suppress_health_check=ONE_FOLDER)
 @given(stops=st.lists(st.integers(1, 100), min_size=1, max_size=4, unique=True))
 def test_a_restart_at_any_moment_changes_nothing(tmp_path: Path, stops: list[int]) -> None:
     """What is open stays open with its id, its start and its one confirmation."""

@@ -136,7 +136,7 @@ class TestEveryDetector:
         assert judge(detector, made, store, batches) == []
 
     @settings(
-        max_examples=30,
+        max_examples=20,
         deadline=None,
         suppress_health_check=[
             HealthCheck.function_scoped_fixture,
