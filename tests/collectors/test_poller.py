@@ -149,6 +149,17 @@ def test_targets_that_hang_delay_no_other(ill: int, limit: int) -> None:
     assert all(value == 0.0 for value in room.values(SOURCE_UP, "emulated", "bad-0").values())
 
 
+def test_known_to_hang_they_have_few_slots_of_their_own_and_take_none_of_the_others() -> None:
+    """Thirty that hang for 3 s want 9 slots all the time, and there are five."""
+    room = Room(limit=5)
+    good = [room.source(f"good-{n}") for n in range(30)]
+    bad = [room.source(f"bad-{n}", hangs) for n in range(30)]
+    lived(room.follow([*good, *bad], 60))
+    for one in good:
+        settled = [at for at in one.visits if at > ORIGIN + 20]
+        assert np.allclose(np.diff(settled), 10.0)
+
+
 def test_first_visits_are_spread_over_a_period() -> None:
     room = Room()
     sources = [room.source(str(n)) for n in range(200)]

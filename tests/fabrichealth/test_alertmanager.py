@@ -129,6 +129,18 @@ class TestRealAlertmanager:
         told.tell(incident("excused"))
         await becomes(server, "excused", ["page"])
 
+    async def test_what_ended_and_came_back_before_it_was_sent_is_open(self, server: str) -> None:
+        one = Alertmanager(server)
+        for changes in ({}, {"suppressed_by": "boot:host-001"}, {}):
+            one.tell(incident("brief-excuse", **changes))
+        task = asyncio.create_task(one.run())
+        await becomes(server, "brief-excuse", ["page"])
+        await asyncio.sleep(0.5)
+        await becomes(server, "brief-excuse", ["page"])
+        task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await task
+
     async def test_it_is_told_again_before_it_forgets(
         self, server: str, told: Alertmanager, monkeypatch: pytest.MonkeyPatch
     ) -> None:
