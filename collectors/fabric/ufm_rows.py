@@ -43,6 +43,8 @@ class _Plan:
     """Which fields are bins of the FEC histogram."""
     words: Mapping[str, int]
     """Place of every column by name."""
+    guid_at: int | None
+    port_at: int | None
 
 
 @dataclass(slots=True)
@@ -54,6 +56,7 @@ class UfmRows:
     counters: FabricCounters
     neighbors: dict[Neighbor, None] = field(default_factory=dict)
     _plans: dict[tuple[str, ...], _Plan] = field(default_factory=dict)
+    _infos: dict[tuple[str, int, str], int] = field(default_factory=dict)
     _series: dict[tuple[tuple[str, ...], str, int], Ids] = field(default_factory=dict)
 
     def take(self, table: Table, row: Sequence[Any], columns: Columns) -> None:
@@ -62,7 +65,7 @@ class UfmRows:
         if all(key in plan.words for key in ufm.FAR_KEYS):
             self._link([row[plan.words[key]] for key in ufm.FAR_KEYS], columns)
             return
-        guid_at, port_at = table.place(*ufm.GUID_KEYS), table.place(*ufm.PORT_KEYS)
+        guid_at, port_at = plan.guid_at, plan.port_at
         guid = ufm.guid(row[guid_at]) if guid_at is not None else None
         port = ufm.port(row[port_at]) if port_at is not None else None
         if guid is None or port is None:
@@ -86,7 +89,14 @@ class UfmRows:
             worth = np.array([one.worth for _, one in fields], np.float64)
             bins = np.array([one.metric is FEC_CODEWORDS for _, one in fields], np.bool_)
             words = {name: at for at, name in reversed(list(enumerate(table.names)))}
-            plan = self._plans[table.names] = _Plan(fields, worth, bins, words)
+            plan = self._plans[table.names] = _Plan(
+                fields,
+                worth,
+                bins,
+                words,
+                table.place(*ufm.GUID_KEYS),
+                table.place(*ufm.PORT_KEYS),
+            )
         return plan
 
     def _learn(self, plan: _Plan, row: Sequence[Any], guid: str) -> None:
@@ -195,19 +205,28 @@ class UfmRows:
                 "",
             )
             columns.take(OPTICS_INFO, labels, 1.0)
-        known = {
-            "device": device,
-            "port": port,
-            "technology": "ib",
-            "fec": mlxlink.fec_name(_word(plan, row, "activefec")),
-            "uid": self.names.uid(*place),
-            "packets": "packets",
-        }
-        columns.take(PORT_INFO, tuple(known.get(label, "") for label in PORT_INFO.labels), 1.0)
+        fec = mlxlink.fec_name(_word(plan, row, "activefec"))
+        key = (*place, fec)
+        info = self._infos.get(key)
+        if info is None:
+            info = self._infos[key] = self._info(place, fec)
+        columns.put(info, 1.0)
         peer = _word(plan, row, "peer").rpartition("_")
         far, number = ufm.guid(peer[0]), ufm.port(peer[2])
         if far is not None and number is not None:
             self.neighbors[Neighbor(device, port, *self.names.labels(far, number), VIA)] = None
+
+    def _info(self, place: tuple[str, int], fec: str) -> int:
+        device, port = self.names.labels(*place)
+        known = {
+            "device": device,
+            "port": port,
+            "technology": "ib",
+            "fec": fec,
+            "uid": self.names.uid(*place),
+            "packets": "packets",
+        }
+        return self.table.intern(PORT_INFO, tuple(known.get(one, "") for one in PORT_INFO.labels))
 
     def _link(self, cells: Sequence[Any], columns: Columns) -> None:
         one, near, other, far = cells

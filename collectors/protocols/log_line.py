@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 import orjson
@@ -61,7 +62,7 @@ def line(raw: str, now: float) -> Line | None:
     raw = raw[:LONGEST].rstrip("\r\n\0 ")
     if raw.startswith("{"):
         return _journal(raw)
-    for form, read in _FORMS:
+    for form, read in _FORMS.get(raw[:1], ()):
         found = form.fullmatch(raw)
         if found:
             return read(found, now)
@@ -102,15 +103,18 @@ def _bare(found: re.Match[str], _: float) -> Line:
     return Line(_said(found[1]))
 
 
-_FORMS: tuple[tuple[re.Pattern[str], Callable[[re.Match[str], float], Line | None]], ...] = (
-    (_KMSG, _kmsg),
-    (_SINCE_BOOT, _since_boot),
-    (_DATED, _in_brackets),
-    (_RFC5424, _rfc5424),
-    (_RFC3164, _rfc3164),
-    (_ISO, _stamped),
-    (_PRIORITY, _bare),
-)
+Form = tuple[re.Pattern[str], Callable[[re.Match[str], float], Line | None]]
+
+_IN_BRACKETS: tuple[Form, ...] = ((_SINCE_BOOT, _since_boot), (_DATED, _in_brackets))
+_DIGITS: tuple[Form, ...] = ((_KMSG, _kmsg), (_ISO, _stamped))
+_WORDS: tuple[Form, ...] = ((_RFC3164, _rfc3164),)
+_FORMS: dict[str, tuple[Form, ...]] = {
+    "[": _IN_BRACKETS,
+    "<": (*_IN_BRACKETS, (_RFC5424, _rfc5424), *_WORDS, (_ISO, _stamped), (_PRIORITY, _bare)),
+    **dict.fromkeys("0123456789", _DIGITS),
+    **{month[0]: _WORDS for month in MONTHS},
+}
+"""Forms to try by a line's first character."""
 
 
 def _rsyslog(stamp: str, rest: str) -> Line | None:
@@ -176,6 +180,7 @@ def _iso(stamp: str) -> float | None:
         return None
 
 
+@lru_cache(maxsize=1024)  # lines come many a second
 def _dated(parts: tuple[str, ...], year: int) -> float | None:
     month, day, hour, minute, second = parts
     if month not in MONTHS:

@@ -140,6 +140,8 @@ def number(cell: object) -> float | None:
     Raises:
         MalformedReply: words that are neither.
     """
+    if isinstance(cell, str) and len(cell) <= 20 and cell.isdecimal():
+        return float(cell)  # nearly every cell of a table
     if isinstance(cell, bool) or cell is None:
         return None
     if isinstance(cell, int | float):

@@ -2,9 +2,9 @@
 
 One target is one address: the telemetry's CSV (`http://HOST:9001/csv/metrics`, or a counter set
 such as `/csv/cset/low_freq_debug` on 9002), its JSON, or the REST resources
-(`https://HOST/ufmRest`: ports and links). Columns are found by name, in any version's spelling; nodes
-are known by GUID. Each row counts at its own time stamp, and what UFM still serves of long ago is
-refused as stale.
+(`https://HOST/ufmRest`: ports and links). Columns are found by name, in any version's spelling;
+nodes are known by GUID. Each row counts at its own time stamp, and what UFM still serves of long
+ago is refused as stale.
 Captures: these bodies, and messages of its stream.
 """
 

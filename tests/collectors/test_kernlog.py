@@ -13,7 +13,8 @@ from collectors.source import Target
 from collectors.sources.kernlog import Kernlog, KernlogSettings
 from fabrichealth.catalogue.accelerators import ERRORS
 from fabrichealth.catalogue.devices import LOG_EVENTS
-from fabrichealth.errors import SourceUnavailable
+from fabrichealth.cli._site import load
+from fabrichealth.errors import SiteError, SourceUnavailable
 from fabrichealth.model import Poll, SeriesTable
 from fabrichealth.topology import Topology
 from fabrichealth.topology.rows import Device
@@ -289,6 +290,30 @@ async def test_the_first_error_of_an_accelerator_not_met_before_is_a_rise(tmp_pa
         if series in batch.series
     ]
     assert found == [(AT, [0.0]), (AT + 10, [1.0])]
+
+
+@pytest.mark.parametrize(
+    ("address", "wrong"),
+    [
+        pytest.param("", "", id="this host"),
+        pytest.param("/var/log/kern.log", "", id="a file"),
+        pytest.param("syslog+udp://0.0.0.0:5514", "", id="a receiver"),
+        pytest.param("http://host-001/log", "targets.0.address", id="no way to read a log"),
+        pytest.param("var/log/kern.log", "targets.0.address", id="a path that is not whole"),
+    ],
+)
+def test_a_site_file_names_this_host_a_path_or_a_receiver(
+    tmp_path: Path, address: str, wrong: str
+) -> None:
+    site = tmp_path / "site.yaml"
+    line = f"    address: '{address}'\n" if address else ""
+    site.write_text(f"targets:\n  - name: host-001\n    source: kernlog\n{line}")
+    if wrong:
+        with pytest.raises(SiteError, match=rf"site.yaml:4: {wrong}"):
+            load(site)
+    else:
+        (one,) = load(site).sources(SeriesTable())
+        assert one.target.address == address
 
 
 async def test_a_log_that_is_not_there_is_unavailable(tmp_path: Path) -> None:
