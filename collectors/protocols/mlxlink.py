@@ -13,46 +13,16 @@ from typing import Any
 import orjson
 
 from collectors.protocols.ib_links import LANE
-from collectors.protocols.module import Identity, Limit, Module, Signal, Value
+from collectors.protocols.mlxlink_module import NOTHING, Pairs, module, one, split
+from collectors.protocols.module import Module
 from fabrichealth.errors import MalformedReply
-
-NOTHING = {"n/a", "", "15e-255", "na", "none", "not supported"}
-"""What a key says that has no value."""
 
 LEAST = 1e-250
 """Smaller ratios are the mark for nothing in another spelling (`1.5E-254`)."""
 
 _PAIR = re.compile(r"\s*([^:]{1,80}?)\s*: ?\s*(.*)")
-_NUMBER = re.compile(r"-?\d{1,20}(?:\.\d{1,9})?")
 _RATIO = re.compile(r"\d{1,6}(?:\.\d{1,9})?[Ee]-\d{1,3}|0(?:\.0+)?")
-_RANGE = re.compile(r"(.*?)\s*\[(-?[\d.]{1,12})\s*\.\.\s*(-?[\d.]{1,12})\]\s*")
 _UNITS = re.compile(r"\s*\[[^\]]{1,12}\]\s*$")
-
-MONITORS = {
-    "temperature": ("temperature", 1.0),
-    "voltage": ("supply_voltage", 1e-3),
-    "bias current": ("tx_bias", 1e-3),
-    "rx power current": ("rx_power", None),
-    "tx power current": ("tx_power", None),
-}
-"""Quantity, and what a step is in SI; None is dBm."""
-
-OF_MODULE = {"temperature", "supply_voltage"}
-
-SIGNALS = {
-    "rx los": "rx_los",
-    "tx los": "tx_los",
-    "rx cdr lol": "rx_lol",
-    "tx cdr lol": "tx_lol",
-    "tx fault": "tx_fault",
-    "tx adaptive eq fault": "",
-}
-
-KINDS = (
-    ("aoc", "aoc"), ("active optical", "aoc"), ("passive copper", "dac"), ("aec", "aec"),
-    ("active copper", "acc"), ("acc", "acc"), ("optical module", "pluggable"),
-)  # fmt: skip
-"""Kinds of module by what Cable Type holds; the first that fits."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,10 +80,6 @@ def link(text: str) -> Link | None:
     if not complaint and _TELLING.isdisjoint(pairs):
         return None
     return _decoded(pairs, complaint)
-
-
-Pairs = dict[str, list[str]]
-"""Words by key, in lower case and without units in brackets."""
 
 
 def _key(words: str) -> str:
@@ -176,34 +142,29 @@ def _decoded(pairs: Pairs, complaint: str) -> Link:
 
     counts = {key: int(word) for key in COUNTS if (word := number(key, re.compile(r"\d{1,20}")))}
     ratios = {key: float(word) for key in RATIOS if (word := number(key, _RATIO))}
-    state = _one(pairs, "state")
-    width = re.fullmatch(r"(\d{1,2})x", _one(pairs, "width").casefold())
+    state = one(pairs, "state")
+    width = re.fullmatch(r"(\d{1,2})x", one(pairs, "width").casefold())
     lanes = int(width[1]) if width else None
-    speed, infiniband = _speed(_one(pairs, "speed"), lanes)
+    speed, infiniband = _speed(one(pairs, "speed"), lanes)
     up = None if state.casefold() in NOTHING else state.casefold() in {"active", "linkup"}
-    physical = _one(pairs, "physical state").casefold()
+    physical = one(pairs, "physical state").casefold()
     return Link(
         up=up,
         enabled=None if physical in NOTHING else not physical.startswith("disable"),
         speed=speed if up is not False else None,
         lanes=lanes if up is not False else None,
-        fec=fec_name(_one(pairs, "fec")),
+        fec=fec_name(one(pairs, "fec")),
         infiniband=infiniband,
         counts=counts,
         ratios=ratios,
         lane_errors=tuple(_counts(pairs.get("raw physical errors per lane", []))),
         lane_ratios=tuple(_ratios(pairs.get("raw physical ber per lane", []))),
         histogram=_histogram(pairs),
-        module=_module(pairs),
+        module=module(pairs),
         unmeasured=tuple(unmeasured),
         malformed=tuple(malformed),
         complaint=complaint,
     )
-
-
-def _one(pairs: Pairs, key: str) -> str:
-    words = pairs.get(key)
-    return words[0] if words else ""
 
 
 def _speed(text: str, lanes: int | None) -> tuple[float | None, bool]:
@@ -236,19 +197,13 @@ def fec_name(text: str) -> str:
     return f"ll{code}" if code in {"271", "272"} else ""
 
 
-def _split(words: list[str]) -> list[str]:
-    if len(words) == 1:
-        return [word.strip() for word in words[0].split(",")]
-    return words
-
-
 def _counts(words: list[str]) -> Iterator[int | None]:
-    for word in _split(words) if words else ():
+    for word in split(words) if words else ():
         yield int(word) if re.fullmatch(r"\d{1,20}", word) else None
 
 
 def _ratios(words: list[str]) -> Iterator[float | None]:
-    for word in _split(words) if words else ():
+    for word in split(words) if words else ():
         measured = _RATIO.fullmatch(word) and not nothing(word)
         yield float(word) if measured else None
 
@@ -263,59 +218,3 @@ def _histogram(pairs: Pairs) -> dict[int, int]:
         if row and row[2] in {None, row[1]}:
             found[int(row[1])] = int(row[3])
     return found
-
-
-def _module(pairs: Pairs) -> Module | None:
-    cable = _one(pairs, "cable type")
-    identity = Identity(
-        _said(pairs, "vendor name"),
-        _said(pairs, "vendor part number"),
-        _said(pairs, "vendor serial number"),
-        "",
-        _said(pairs, "fw version"),
-        "",
-        "",
-        next((kind for mark, kind in KINDS if mark in cable.casefold()), ""),
-    )
-    values: list[Value] = []
-    limits: list[Limit] = []
-    for key, (quantity, step) in MONITORS.items():
-        words = pairs.get(key)
-        if words is None:
-            continue
-        inside = ",".join(words)
-        if bounded := _RANGE.fullmatch(inside):
-            inside = bounded[1]
-            for bound, word in (("low", bounded[2]), ("high", bounded[3])):
-                if _NUMBER.fullmatch(word):
-                    limits.append(Limit(quantity, bound, "alarm", _si(float(word), step)))
-        values += _lanes(quantity, inside, step)
-    signals = [
-        Signal(name, lane, word == "1")
-        for key, name in SIGNALS.items()
-        for lane, word in enumerate(_split(pairs.get(key, pairs.get(f"{key} [per lane]", []))), 1)
-        if name and word in {"0", "1"}
-    ]
-    known = any((identity.vendor, identity.part, identity.serial)) or values
-    return Module(identity, tuple(values), tuple(limits), (), tuple(signals)) if known else None
-
-
-def _said(pairs: Pairs, key: str) -> str:
-    word = _one(pairs, key)
-    return "" if word.casefold() in NOTHING else word
-
-
-def _lanes(quantity: str, inside: str, step: float | None) -> Iterator[Value]:
-    for lane, word in enumerate(inside.split(","), 1):
-        number = word.strip()
-        if number.casefold() == "-inf" and step is None:
-            yield Value(quantity, lane, 0.0)
-        elif _NUMBER.fullmatch(number):
-            yield Value(quantity, 0 if quantity in OF_MODULE else lane, _si(float(number), step))
-
-
-def _si(number: float, step: float | None) -> float:
-    """Return SI; of dBm, watts, where nothing that light has is out of range."""
-    if step is not None:
-        return number * step
-    return float(1e-3 * 10 ** (min(max(number, -100.0), 100.0) / 10))
