@@ -46,3 +46,13 @@ def answered(databases: dict[str, dict[str, Hash]], asked: Keys | Hashes) -> Ans
         return [content.get(key, []) for key in asked.keys]
     stem = asked.pattern.removesuffix("*")
     return sorted(key for key in content if key.startswith(stem))
+
+
+def run(part: Part, databases: dict[str, dict[str, Hash]]) -> None:
+    """Let a part ask, and answer it from the content of databases."""
+    try:
+        asked = next(part)
+        while True:
+            asked = part.send(answered(databases, asked))
+    except StopIteration:
+        return

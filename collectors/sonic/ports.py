@@ -5,14 +5,14 @@ still starting gives its MAC address for a port (port id subtype 3): its port is
 what it says in words is no proof. Texts of a row are looked at again only when the row changed.
 """
 
-import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from collectors.maps import link_layer
+from collectors.maps import link_layer, lldp
 from collectors.maps.columns import Columns, Reading
+from collectors.maps.lldp import Heard
 from collectors.protocols import sonic_values
 from collectors.protocols.sonic_values import Hash
 from collectors.sonic.asking import Hashes, Keys, Part, hashes, keys
@@ -27,8 +27,6 @@ LLDP_TABLE = "LLDP_ENTRY_TABLE:"
 STATES = {"up": 1.0, "down": 0.0}
 MAC_SUBTYPE = "3"
 """IEEE 802.1AB, port id subtype: a MAC address."""
-_MAC = re.compile(r"(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}|[0-9a-fA-F]{12}|"
-                  r"(?:[0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4}")  # fmt: skip
 INSIDE = {"Int", "Inb", "Rec", "Dpc"}
 """Roles of ports that leave no switch; their lanes are not lanes of a cable."""
 
@@ -95,7 +93,10 @@ class Ports:
             if known is None or known[0] != raw:
                 said = sonic_values.words(raw)
                 port = self.labelled(name)
-                known = self._faced[name] = raw, neighbor(self.target, self.device, port, said)
+                known = self._faced[name] = (
+                    raw,
+                    lldp.neighbor(self.target, self.device, port, _heard(said)),
+                )
             if known[1] is not None:
                 found.append(known[1])
 
@@ -121,25 +122,13 @@ class Ports:
         return PortRow(raw, fec, series, np.array([value for _, value in taken]), tuple(wrong))
 
 
-def neighbor(target: Target, device: str, port: str, said: dict[str, str]) -> Neighbor | None:
-    """Return who faces a port by its row of LLDP, None if the row names nobody.
-
-    Names are the topology's where it knows the system's name, its chassis id, or the port's alias.
-    """
-    system, chassis = said.get("lldp_rem_sys_name", ""), said.get("lldp_rem_chassis_id", "")
-    named = target.topology.named
-    remote = (system and named(system)) or (chassis and named(chassis)) or system or chassis
-    if not remote:
-        return None
-    far = said.get("lldp_rem_port_id", "")
-    if said.get("lldp_rem_port_id_subtype") == MAC_SUBTYPE or _MAC.fullmatch(far):
-        far = ""
-    known = target.topology.devices.get(remote)
-    if known is not None and far and far not in known.ports:
-        aliases = (name for name, facts in known.ports.items() if facts.alias == far)
-        far = next(aliases, far)
-    clean = remote.replace("/", "_").replace("--", "_")
-    return Neighbor(device, port, clean, far, "lldp")
+def _heard(said: dict[str, str]) -> Heard:
+    return Heard(
+        said.get("lldp_rem_sys_name", ""),
+        said.get("lldp_rem_chassis_id", ""),
+        said.get("lldp_rem_port_id", ""),
+        said.get("lldp_rem_port_id_subtype") == MAC_SUBTYPE,
+    )
 
 
 def _readings(said: dict[str, str], wrong: list[tuple[str, str]]) -> Iterator[Reading]:

@@ -20,8 +20,8 @@ from collectors.captures import Captured, captured
 from collectors.maps.columns import Columns
 from collectors.protocols import sonic_databases
 from collectors.protocols.sonic_databases import STANDARD, Databases
-from collectors.sonic import namespace
-from collectors.sonic.asking import Answer, Hashes, Keys, Part, answered
+from collectors.sonic import asking, namespace
+from collectors.sonic.asking import Answer, Hashes, Keys, Part
 from collectors.sonic.namespace import Namespace, Paces
 from collectors.source import Source, SourceSettings, Target
 from collectors.transports.redis import SCHEMES, RedisClient
@@ -129,7 +129,7 @@ class Sonic(Source):
         neighbors: list[Neighbor] = []
         for name, space in found.items():
             for _, part in self._namespace(name).parts(at, columns, neighbors, whole=True):
-                _run(part, space)
+                asking.run(part, space)
         return _with_neighbors(columns.poll(self.clock, at), neighbors)
 
     async def close(self) -> None:
@@ -222,16 +222,6 @@ def _document(file: Captured) -> Any:
         return json.loads(file.text)
     except (ValueError, RecursionError):
         return None
-
-
-def _run(part: Part, content: dict[str, dict[str, list[bytes]]]) -> None:
-    """Answer what a part asks from a capture."""
-    try:
-        asked = next(part)
-        while True:
-            asked = part.send(answered(content, asked))
-    except StopIteration:
-        return
 
 
 def _with_neighbors(poll: Poll, neighbors: list[Neighbor]) -> Poll:

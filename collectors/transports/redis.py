@@ -6,11 +6,9 @@ switch go on with its work. No message holds a secret.
 """
 
 import asyncio
-import os
 import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
@@ -28,6 +26,7 @@ from redis.exceptions import (
 from collectors.protocols.sonic_databases import Databases
 from collectors.protocols.sonic_values import Hash
 from collectors.source import Target
+from collectors.transports.secrets import secret
 from fabrichealth.errors import SiteError, SourceUnavailable
 
 SCAN_COUNT = 1000
@@ -144,7 +143,7 @@ class RedisClient:
         given: dict[str, Any] = {
             "db": self.databases.number(database),
             "username": options.get("user"),
-            "password": self._secret(),
+            "password": secret(self.target),
             "socket_connect_timeout": self.timeout,
             "socket_timeout": None,  # the visit has one deadline
             "protocol": 2,
@@ -158,27 +157,6 @@ class RedisClient:
             ca_file = options.get("ca_file")
             return SSLConnection(ssl_ca_certs=ca_file, ssl_cert_reqs="required", **given)
         return Connection(**given)
-
-    def _secret(self) -> str | None:
-        file, variable = (
-            self.target.options.get("secret_file"),
-            self.target.options.get("secret_env"),
-        )
-        if file:
-            try:
-                return Path(file).read_text(encoding="utf-8").strip()
-            except (OSError, UnicodeDecodeError):
-                raise SourceUnavailable(
-                    f"{self.target.name}: secret_file {file} cannot be read; check path and rights"
-                ) from None
-        if variable:
-            secret = os.environ.get(variable)
-            if secret is None:
-                raise SourceUnavailable(
-                    f"{self.target.name}: environment variable {variable} (secret_env) is not set"
-                )
-            return secret.strip()
-        return None
 
     def _unavailable(self, database: str, why: str) -> SourceUnavailable:
         return SourceUnavailable(f"{self.target.name}: {database} of {self.target.address}: {why}")

@@ -7,7 +7,7 @@ import pytest
 
 from fabrichealth.catalogue import congestion, ports
 from fabrichealth.model import Neighbor
-from tests.collectors.sonic_switch import P, Q, Databases
+from tests.collectors.sonic_switch import Databases, P, Q
 from tests.collectors.test_sonic import AT, E0, Seen
 
 E8 = ("leaf-01", "Ethernet8")

@@ -1,0 +1,48 @@
+"""What a port hears by LLDP -> neighbours, for whatever carried the table.
+
+A neighbour that is still starting gives its MAC address for a port: its port is unknown then, and
+what it says in words is no proof (IEEE 802.1AB, port id subtype 3).
+"""
+
+import re
+from dataclasses import dataclass
+
+from collectors.source import Target
+from fabrichealth.model import Neighbor
+
+_MAC = re.compile(
+    r"(?:[0-9a-fA-F]{2}[:-]){5}[0-9a-fA-F]{2}|[0-9a-fA-F]{12}|(?:[0-9a-fA-F]{4}\.){2}[0-9a-fA-F]{4}"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Heard:
+    """One entry of a table of neighbours; empty where it does not say."""
+
+    system: str = ""
+    chassis: str = ""
+    port: str = ""
+    port_is_mac: bool = False
+    """The entry's subtype says so; an address is told without it too."""
+
+
+def neighbor(target: Target, device: str, port: str, heard: Heard) -> Neighbor | None:
+    """Return who faces a port, None where the entry names nobody.
+
+    Names are the topology's where it knows the system's name, its chassis id, or the port's alias.
+    """
+    named = target.topology.named
+    remote = (
+        (heard.system and named(heard.system))
+        or (heard.chassis and named(heard.chassis))
+        or heard.system
+        or heard.chassis
+    )
+    if not remote:
+        return None
+    far = "" if heard.port_is_mac or _MAC.fullmatch(heard.port) else heard.port
+    known = target.topology.devices.get(remote)
+    if known is not None and far and far not in known.ports:
+        aliases = (name for name, facts in known.ports.items() if facts.alias == far)
+        far = next(aliases, far)
+    return Neighbor(device, port, remote.replace("/", "_").replace("--", "_"), far, "lldp")
