@@ -9,7 +9,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 from urllib.parse import urlsplit
 
 import grpc
@@ -190,7 +190,9 @@ class GnmiClient:
             yield request
             await asyncio.Event().wait()  # a stream that is closed by the client may be ended
 
-        call: Any = channel.stream_stream(gnmi_messages.SUBSCRIBE)(asked(), metadata=metadata)
+        # bytes in, bytes out: the stubs know messages alone
+        streams = cast("Any", channel).stream_stream(gnmi_messages.SUBSCRIBE)
+        call = streams(asked(), metadata=metadata)
         try:
             async for raw in call:
                 self._take(stream, raw)

@@ -58,7 +58,8 @@ LEAF: dict[str, Any] = {
         "connector-type": "openconfig-transport-types:MPO_CONNECTOR",
     },
     f"{T}/physical-channels": {"channel": [
-        {"index": 0, "state": {"input-power": {"instant": "-1.50"}, "laser-bias-current": {"instant": "7.50"},
+        {"index": 0, "state": {"input-power": {"instant": "-1.50"},
+                               "laser-bias-current": {"instant": "7.50"},
                                "rx-los": False, "laser-age": 12,
                                "media-snr": {"instant": "21.0"}}},
         {"index": 1, "state": {"input-power": {"instant": "-40.00"}, "tx-failure": True}},
