@@ -6,15 +6,14 @@ are read at every visit. Queues and groups 0..7 are the priorities; queues for m
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from collectors.maps import sai_counters
 from collectors.maps.columns import Columns
 from collectors.maps.sai_counters import Share
 from collectors.protocols.sonic_values import Hash
-from collectors.sonic.asking import Hashes, Part, hashes
-from collectors.sonic.sheet import Cell, Form, Owner, Sheet
-from fabrichealth.metric import Metric
+from collectors.sonic import asking
+from collectors.sonic.asking import Part, hashes
+from collectors.sonic.sheet import Cell, Context, Form, Hashes, Sheet
 from fabrichealth.model import SeriesTable
 
 METRICS = sai_counters.METRICS
@@ -24,6 +23,15 @@ QUEUE_MAP, GROUP_MAP = "COUNTERS_QUEUE_NAME_MAP", "COUNTERS_PG_NAME_MAP"
 TYPE_MAP = "COUNTERS_QUEUE_TYPE_MAP"
 MAPS = (PORT_MAP, FABRIC_MAP, QUEUE_MAP, GROUP_MAP, TYPE_MAP)
 MULTICAST = "SAI_QUEUE_TYPE_MULTICAST"
+COUNTED = frozenset(
+    name.encode()
+    for _, counter in sai_counters.BANDWIDTH.values()
+    for names in sai_counters.PORT[counter]
+    for name in names
+)
+"""Counters whose presence decides which rates are wanted."""
+Owner = tuple[str, str]
+"""Port and priority."""
 PRIORITIES = frozenset(map(str, sai_counters.PRIORITIES))
 
 
@@ -68,7 +76,7 @@ class Counters:
 
     def names(self) -> Part:
         """Read the name maps."""
-        maps = hashes((yield Hashes("COUNTERS_DB", MAPS)))
+        maps = hashes((yield asking.Hashes("COUNTERS_DB", MAPS)))
         if self._objects is None or maps != self._maps:
             self._maps, self._objects = maps, _objects(dict(zip(MAPS, maps, strict=True)))
 
@@ -79,69 +87,61 @@ class Counters:
         objects = self._objects
         if objects is None or not objects.keys:
             return
-        content = hashes((yield Hashes("COUNTERS_DB", objects.keys)))
+        content = hashes((yield asking.Hashes("COUNTERS_DB", objects.keys)))
         raw = {key: one for key, one in zip(objects.keys, content, strict=True) if one}
-        self._ports.take(_port_rows(objects, raw, fec), self._port_cells, columns)
-        self._rates.take(_rate_rows(objects, raw), partial(self._rate_cells, raw), columns)
-        self._queues.take(_rows(objects.queues, raw), self._queue_cells, columns)
+        self._ports.take(self._port_rows(objects, raw, fec), self._port_cells, columns)
+        self._rates.take(self._rate_rows(objects, raw), _rate_cells, columns)
+        self._queues.take(self._rows(objects.queues, raw), _queue_cells, columns)
         drops = {
             oid: (port, priority)
             for oid, (port, priority) in objects.groups.items()
             if port not in lossless or priority in lossless[port]
         }
-        self._groups.take(_rows(drops, raw), self._group_cells, columns)
+        self._groups.take(self._rows(drops, raw), _group_cells, columns)
 
-    def _port_cells(self, owner: Owner, names: Collection[str]) -> Iterator[Cell]:
-        port, fec = owner
-        return self._named((port,), sai_counters.port_shares(names, fec, self.pause_worth))
+    def _port_rows(
+        self, objects: Objects, raw: Mapping[str, Hash], fec: Mapping[str, str]
+    ) -> Hashes:
+        for oid, port in objects.ports.items():
+            key = f"COUNTERS:{oid}"
+            if key in raw:
+                yield key, raw[key], (self.device, self.labelled(port)), (fec.get(port, ""),)
 
-    def _rate_cells(
-        self, raw: Mapping[str, Hash], owner: Owner, names: Collection[str]
-    ) -> Iterator[Cell]:
-        port, key, _ = owner
-        counted = [name.decode("utf-8", "replace") for name in raw.get(key, [])[0::2]]
-        counts: set[Metric] = {
-            share.metric for share in sai_counters.port_shares(counted, "", self.pause_worth)
-        }
-        return self._named((port,), sai_counters.rate_shares(names, counts), Form.COMPUTED)
+    def _rate_rows(self, objects: Objects, raw: Mapping[str, Hash]) -> Hashes:
+        for oid, port in objects.ports.items():
+            key = f"RATES:{oid}"
+            if key in raw:
+                counted = tuple(COUNTED & set(raw.get(f"COUNTERS:{oid}", [])[0::2]))
+                context = tuple(sorted(name.decode() for name in counted))
+                yield key, raw[key], (self.device, self.labelled(port)), context
 
-    def _queue_cells(self, owner: Owner, names: Collection[str]) -> Iterator[Cell]:
-        return self._named(owner, sai_counters.queue_shares(names))
+    def _rows(self, owners: Mapping[str, Owner], raw: Mapping[str, Hash]) -> Hashes:
+        for oid, (port, priority) in owners.items():
+            key = f"COUNTERS:{oid}"
+            if key in raw:
+                yield key, raw[key], (self.device, self.labelled(port), priority), ()
 
-    def _group_cells(self, owner: Owner, names: Collection[str]) -> Iterator[Cell]:
-        return self._named(owner, sai_counters.group_shares(names))
-
-    def _named(
-        self, owner: Owner, shares: Iterable[Share], form: Form = Form.NUMBER
-    ) -> Iterator[Cell]:
-        for share in shares:
-            labels = (self.device, self.labelled(owner[0]), *owner[1:], *share.labels)
-            yield Cell(share.metric, labels, share.names, share.worth, form)
-
-
-def _port_rows(
-    objects: Objects, raw: Mapping[str, Hash], fec: Mapping[str, str]
-) -> Iterator[tuple[str, Hash, Owner]]:
-    for oid, port in objects.ports.items():
-        key = f"COUNTERS:{oid}"
-        if key in raw:
-            yield key, raw[key], (port, fec.get(port, ""))
+    def _port_cells(self, context: Context, names: Collection[str]) -> Iterator[Cell]:
+        (fec,) = context
+        return _cells(sai_counters.port_shares(names, fec, self.pause_worth))
 
 
-def _rate_rows(objects: Objects, raw: Mapping[str, Hash]) -> Iterator[tuple[str, Hash, Owner]]:
-    for oid, port in objects.ports.items():
-        key, counts = f"RATES:{oid}", f"COUNTERS:{oid}"
-        if key in raw:  # which rates are wanted depends on how many counters there are
-            yield key, raw[key], (port, counts, str(len(raw.get(counts, ()))))
+def _rate_cells(context: Context, names: Collection[str]) -> Iterator[Cell]:
+    counted = {share.metric for share in sai_counters.port_shares(context, "", 1.0)}
+    return _cells(sai_counters.rate_shares(names, counted), Form.COMPUTED)
 
 
-def _rows(
-    owners: Mapping[str, Owner], raw: Mapping[str, Hash]
-) -> Iterator[tuple[str, Hash, Owner]]:
-    for oid, owner in owners.items():
-        key = f"COUNTERS:{oid}"
-        if key in raw:
-            yield key, raw[key], owner
+def _queue_cells(_: Context, names: Collection[str]) -> Iterator[Cell]:
+    return _cells(sai_counters.queue_shares(names))
+
+
+def _group_cells(_: Context, names: Collection[str]) -> Iterator[Cell]:
+    return _cells(sai_counters.group_shares(names))
+
+
+def _cells(shares: Iterable[Share], form: Form = Form.NUMBER) -> Iterator[Cell]:
+    for share in shares:
+        yield Cell(share.metric, share.labels, share.names, share.worth, form)
 
 
 def _objects(maps: Mapping[str, Hash]) -> Objects:

@@ -14,8 +14,9 @@ from collectors.protocols import sonic_transceiver, sonic_values
 from collectors.protocols.module import Module
 from collectors.protocols.sonic_transceiver import Cage
 from collectors.protocols.sonic_values import Hash
-from collectors.sonic.asking import Hashes, Keys, Part, hashes, keys
-from collectors.sonic.sheet import Cell, Form, Owner, Sheet
+from collectors.sonic import asking
+from collectors.sonic.asking import Keys, Part, hashes, keys
+from collectors.sonic.sheet import Cell, Context, Form, Hashes, Sheet
 from fabrichealth.catalogue.optics import (
     ALARM,
     LASER_TEMPERATURE,
@@ -71,7 +72,7 @@ class Modules:
         if not wanted:
             return
         asked = tuple(key for _, _, key in wanted)
-        answer = hashes((yield Hashes("STATE_DB", asked)))
+        answer = hashes((yield asking.Hashes("STATE_DB", asked)))
         ports: dict[str, dict[str, Hash]] = {}
         for (table, port, _), raw in zip(wanted, answer, strict=True):
             if raw:
@@ -79,8 +80,8 @@ class Modules:
         for port, tables in ports.items():
             self._identify(port, tables, columns)
         moving = self._moving(ports, at, columns)
-        self._monitors.take(self._rows(moving, MONITORS), self._monitor_cells, columns)
-        self._flags.take(self._rows(moving, FLAGS), self._flag_cells, columns)
+        self._monitors.take(self._rows(moving, MONITORS), _monitor_cells, columns)
+        self._flags.take(self._rows(moving, FLAGS), _flag_cells, columns)
 
     def _identify(self, port: str, tables: Mapping[str, Hash], columns: Columns) -> None:
         """Take who made a module, and note what it has; anew only if it says something else."""
@@ -118,9 +119,7 @@ class Modules:
                     del kept[table]
         return found
 
-    def _rows(
-        self, ports: Mapping[str, Mapping[str, Hash]], wanted: Iterable[str]
-    ) -> Iterator[tuple[str, Hash, Owner]]:
+    def _rows(self, ports: Mapping[str, Mapping[str, Hash]], wanted: Iterable[str]) -> Hashes:
         """Yield the hashes of some tables; their layout depends on what the module has."""
         order = tuple(wanted)
         for port, tables in ports.items():
@@ -131,31 +130,33 @@ class Modules:
             limits = (str(cage.media_lanes), str(cage.host_lanes), flagged)
             for table in order:
                 if table in tables:
-                    yield f"{table}|{port}", tables[table], (table, port, *limits)
+                    yield f"{table}|{port}", tables[table], (self.device, port), (table, *limits)
 
-    def _monitor_cells(self, owner: Owner, names: Collection[str]) -> Iterator[Cell]:
-        table, port, media, host, flagged = owner
-        cage = Cage(int(media), int(host))
-        for name in names:
-            for metric, labels, form in MONITORS[table](name, names):
-                lane = labels[0] if labels and metric is not THRESHOLD else ""
-                if lane and not cage.has(int(lane), "host" if "host" in labels else "media"):
-                    continue
-                whose = (self.device, port, *labels)
-                worth = MILLI if metric is TX_BIAS or labels[:1] == ("tx_bias",) else 1.0
-                yield Cell(metric, whose, (name,), worth, form)
-                if metric is RX_POWER and not flagged:  # no flag of its own: dark is lost signal
-                    yield Cell(LOS, (*whose, "media"), (name,), 1.0, Form.DARK)
 
-    def _flag_cells(self, owner: Owner, names: Collection[str]) -> Iterator[Cell]:
-        table, port, media, host, _ = owner
-        cage = Cage(int(media), int(host))
-        for name in names:
-            for metric, labels in FLAGS[table](table, name):
-                if not labels[0] or cage.has(
-                    int(labels[0]), "host" if "host" in labels else "media"
-                ):
-                    yield Cell(metric, (self.device, port, *labels), (name,))
+def _monitor_cells(context: Context, names: Collection[str]) -> Iterator[Cell]:
+    """Yield what a table of monitors or limits tells, for the lanes that the module has."""
+    table, media, host, flagged = context
+    cage = Cage(int(media), int(host))
+    for name in names:
+        for metric, labels, form in MONITORS[table](name, names):
+            lane = labels[0] if labels and metric is not THRESHOLD else ""
+            if lane and not cage.has(int(lane), "host" if "host" in labels else "media"):
+                continue
+            worth = MILLI if metric is TX_BIAS or labels[:1] == ("tx_bias",) else 1.0
+            yield Cell(metric, labels, (name,), worth, form)
+            if metric is RX_POWER and not flagged:  # no flag of its own: dark is lost signal
+                yield Cell(LOS, (*labels, "media"), (name,), 1.0, Form.DARK)
+
+
+def _flag_cells(context: Context, names: Collection[str]) -> Iterator[Cell]:
+    """Yield what a table of flags tells, for the lanes that the module has."""
+    table, media, host, _ = context
+    cage = Cage(int(media), int(host))
+    for name in names:
+        for metric, labels in FLAGS[table](table, name):
+            side = "host" if "host" in labels else "media"
+            if not labels[0] or cage.has(int(labels[0]), side):
+                yield Cell(metric, labels, (name,))
 
 
 def _sensor(name: str, _: Collection[str]) -> Iterator[Sensed]:

@@ -20,6 +20,9 @@ from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Ids, Reason, SeriesTable
 from fabrichealth.units import DARK_DBM
 
+MOST_FORMS = 1000
+"""Different layouts that are kept; a switch has a dozen."""
+
 
 class Form(IntEnum):
     """How the text of a field is to be understood."""
@@ -35,7 +38,7 @@ class Form(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """One series of a hash: all its labels, and the fields that are added up for it."""
+    """One series of a hash: labels after those of the hash, and the fields that are added up."""
 
     metric: Metric
     labels: tuple[str, ...]
@@ -44,11 +47,30 @@ class Cell:
     form: Form = Form.NUMBER
 
 
-Owner = tuple[str, ...]
-"""Whose a hash is: what its layout depends on beside the names in it."""
+Labels = tuple[str, ...]
+Context = tuple[str, ...]
+"""What the layout of a hash depends on beside the names in it."""
 
-Learn = Callable[[Owner, Collection[str]], Iterable[Cell]]
-"""Tells what a hash of these names says about its owner."""
+Hashes = Iterable[tuple[str, Hash, Labels, Context]]
+"""Key, content, labels of whom it is about, and context."""
+
+Learn = Callable[[Context, Collection[str]], Iterable[Cell]]
+"""Tells what a hash of these names says."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Form:
+    """The layout that hashes of the same names and context share."""
+
+    cells: tuple[Cell, ...]
+    pick: Callable[[Hash], tuple[bytes, ...]] | None
+    texts: int
+    places: NDArray[np.intp]
+    """Which cell each text [n] adds to."""
+    worth: Floats
+    """Of each text [n]."""
+    forms: NDArray[np.int8]
+    """Of each cell [m]."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -56,17 +78,12 @@ class _Row:
     """The layout of one hash."""
 
     names: Hash
-    owner: Owner
+    labels: Labels
+    context: Context
+    form: _Form
     pick: Callable[[Hash], tuple[bytes, ...]] | None
-    texts: int
     series: Ids
     """Of the cells [m]."""
-    places: NDArray[np.intp]
-    """Which cell each text [n] adds to."""
-    worth: Floats
-    """Of each text [n]."""
-    forms: NDArray[np.int8]
-    """Of each cell [m]."""
 
 
 @dataclass(slots=True)
@@ -89,19 +106,23 @@ class Sheet:
     table: SeriesTable
     flags: bool = False
     _rows: dict[str, _Row] = field(default_factory=dict)
+    _forms: dict[tuple[Context, tuple[bytes, ...], int], _Form] = field(default_factory=dict)
     _whole: _Whole | None = None
 
-    def take(
-        self, hashes: Iterable[tuple[str, Hash, Owner]], learn: Learn, columns: Columns
-    ) -> None:
-        """Take readings of hashes: (key, content, owner) each."""
+    def take(self, hashes: Hashes, learn: Learn, columns: Columns) -> None:
+        """Take readings of hashes."""
         rows: list[_Row] = []
         texts: list[bytes] = []
         seen: list[str] = []
-        for key, raw, owner in hashes:
+        for key, raw, labels, context in hashes:
             row = self._rows.get(key)
-            if row is None or row.names != raw[0::2] or row.owner != owner:
-                row = self._rows[key] = self._learnt(raw, owner, learn)
+            if (
+                row is None
+                or row.names != raw[0::2]
+                or row.context != context
+                or row.labels != labels
+            ):
+                row = self._rows[key] = self._learnt(raw, labels, context, learn)
             seen.append(key)
             if row.pick is not None:
                 rows.append(row)
@@ -114,26 +135,16 @@ class Sheet:
             whole = self._whole = _joined(rows)
         self._decode(whole, texts, columns)
 
-    def _learnt(self, raw: Hash, owner: Owner, learn: Learn) -> _Row:
+    def _learnt(self, raw: Hash, labels: Labels, context: Context, learn: Learn) -> _Row:
         names = raw[0::2]
-        at = {name.decode("utf-8", "replace"): 2 * n + 1 for n, name in enumerate(names)}
-        if len(raw) % 2:
-            at.pop(names[-1].decode("utf-8", "replace"), None)
-        cells = list(learn(owner, at.keys()))
-        wanted = [at[name] for cell in cells for name in cell.names]
-        series = self.table.intern_all((cell.metric, cell.labels) for cell in cells)
-        places = [n for n, cell in enumerate(cells) for _ in cell.names]
-        worth = [cell.worth for cell in cells for _ in cell.names]
-        return _Row(
-            names,
-            owner,
-            _picker(wanted),
-            len(wanted),
-            series,
-            np.array(places, np.intp),
-            np.array(worth, np.float64),
-            np.array([cell.form for cell in cells], np.int8),
-        )
+        shared = (context, tuple(names), len(raw))
+        form = self._forms.get(shared)
+        if form is None:
+            if len(self._forms) >= MOST_FORMS:
+                self._forms.clear()
+            form = self._forms[shared] = _formed(raw, context, learn)
+        series = self.table.intern_all((cell.metric, labels + cell.labels) for cell in form.cells)
+        return _Row(names, labels, context, form, form.pick, series)
 
     def _decode(self, whole: _Whole, texts: list[bytes], columns: Columns) -> None:
         read = sonic_values.flags(texts) if self.flags else sonic_values.numbers(texts)
@@ -175,18 +186,33 @@ def _picker(wanted: list[int]) -> Callable[[Hash], tuple[bytes, ...]] | None:
     return itemgetter(*wanted)
 
 
+def _formed(raw: Hash, context: Context, learn: Learn) -> _Form:
+    names = raw[0 : len(raw) // 2 * 2 : 2]
+    at = {name.decode("utf-8", "replace"): 2 * n + 1 for n, name in enumerate(names)}
+    cells = tuple(learn(context, at.keys()))
+    wanted = [at[name] for cell in cells for name in cell.names]
+    return _Form(
+        cells,
+        _picker(wanted),
+        len(wanted),
+        np.array([n for n, cell in enumerate(cells) for _ in cell.names], np.intp),
+        np.array([cell.worth for cell in cells for _ in cell.names], np.float64),
+        np.array([cell.form for cell in cells], np.int8),
+    )
+
+
 def _joined(rows: list[_Row]) -> _Whole:
-    texts = np.array([row.texts for row in rows], np.intp)
+    texts = np.array([row.form.texts for row in rows], np.intp)
     cells = np.array([len(row.series) for row in rows], np.intp)
     shift = np.repeat(np.cumsum(cells) - cells, texts)
-    forms = np.concatenate([row.forms for row in rows])
-    places = np.concatenate([row.places for row in rows]) + shift
+    forms = np.concatenate([row.form.forms for row in rows])
+    places = np.concatenate([row.form.places for row in rows]) + shift
     plain = len(places) == len(forms) and not forms.any()
     return _Whole(
         rows,
         np.concatenate([row.series for row in rows]),
         places,
-        np.concatenate([row.worth for row in rows]),
+        np.concatenate([row.form.worth for row in rows]),
         forms,
         plain,
     )

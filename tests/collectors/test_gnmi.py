@@ -26,61 +26,12 @@ from fabrichealth.errors import MalformedReply, SiteError, SourceUnavailable
 from fabrichealth.metric import Metric
 from fabrichealth.model import Labels, Neighbor, Poll, Reason, SeriesTable
 from tests import certificates
+from tests.collectors.openconfig_leaf import IF, LEAF, T, notified
 from tests.collectors.sonic_switch import port_counters, switch
 from tests.fixtures import readings
 
 AT = 1_767_225_600.0
 E1 = ("leaf-01", "Ethernet1/1")
-IF, C = (
-    "/interfaces/interface[name=Ethernet1/1]",
-    "/components/component[name=Ethernet1/1 transceiver]",
-)
-T = f"{C}/transceiver"
-
-LEAF: dict[str, Any] = {
-    f"{IF}/state": {
-        "openconfig-interfaces:oper-status": "UP", "admin-status": "UP",
-        "type": "iana-if-type:ethernetCsmacd",
-        "openconfig-platform-transceiver:transceiver": "Ethernet1/1 transceiver",
-        "counters": {"in-octets": "18446744073709551615", "out-octets": "7", "in-fcs-errors": "2"},
-    },
-    f"{IF}/ethernet/state": {
-        "port-speed": "openconfig-if-ethernet:SPEED_400GB",
-        "pre-fec-ber": {"instant": "0.000000001500000000"},
-        "counters": {"fec-corrected-blocks": "9", "in-mac-pause-frames": "4"},
-    },
-    "/interfaces/interface[name=Loopback0]/state": {
-        "oper-status": "UP", "type": "iana-if-type:softwareLoopback",
-    },
-    f"{T}/state": {
-        "vendor": "ACME", "vendor-part": "X-400", "serial-no": "S1",
-        "supply-voltage": {"instant": "3.31"},
-        "connector-type": "openconfig-transport-types:MPO_CONNECTOR",
-    },
-    f"{T}/physical-channels": {"channel": [
-        {"index": 0, "state": {"input-power": {"instant": "-1.50"},
-                               "laser-bias-current": {"instant": "7.50"},
-                               "rx-los": False, "laser-age": 12,
-                               "media-snr": {"instant": "21.0"}}},
-        {"index": 1, "state": {"input-power": {"instant": "-40.00"}, "tx-failure": True}},
-    ]},
-    f"{T}/host-lanes": {"lane": [{"lane-number": 1, "state": {"tx-los": True}}]},
-    f"{T}/thresholds": {"threshold": [
-        {"severity": "openconfig-alarm-types:CRITICAL", "state": {"input-power-lower": "-11.9"}},
-        {"severity": "WARNING", "state": {"laser-bias-current-upper": "13.0"}},
-        {"severity": "UNKNOWN", "state": {"input-power-lower": "-1"}},
-    ]},
-    f"{C}/state": {"temperature": {"instant": "41.5"}},
-    "/components/component[name=Inlet]/state": {"temperature": {"instant": 24.0}},
-    "/components/component[name=Fan1]/fan/state": {"speed": 4410},
-    "/qos/interfaces/interface[interface-id=Ethernet1/1]/output/queues/queue[name=UC3]/state": {
-        "transmit-pkts": "70", "ecn-marked-pkts": "9", "max-queue-len": "8400",
-    },
-    "/lldp/interfaces/interface[name=Ethernet1/1]/neighbors/neighbor[id=1]/state": {
-        "system-name": "spine-1", "port-id": "Ethernet32", "port-id-type": "INTERFACE_NAME",
-    },
-}  # fmt: skip
-
 EXPECTED = [
     (ports.UP, E1, 1.0),
     (ports.ADMIN_UP, E1, 1.0),
@@ -115,14 +66,6 @@ def build(address: str = "", _table: SeriesTable | None = None, /, **options: st
     target = Target("leaf-01", "gnmi", address, "", options)
     settings = GnmiSettings.model_validate({"timeout": "2s", "period": "200ms"})
     return Gnmi(settings, target, SeriesTable() if _table is None else _table)
-
-
-def notified(content: dict[str, Any], stamp: int = 0) -> list[dict[str, Any]]:
-    """Return notifications as gnmic prints them."""
-    return [
-        {"timestamp": stamp, "updates": [{"Path": where.strip("/"), "values": {"x": value}}]}
-        for where, value in content.items()
-    ]
 
 
 class Seen:

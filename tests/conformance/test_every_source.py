@@ -22,6 +22,9 @@ from fabrichealth.cli._sample import told
 from fabrichealth.errors import SourceUnavailable
 from fabrichealth.model import Poll, Reason, SeriesTable
 from fabrichealth.plugins import classes, modules
+from tests.collectors.openconfig_leaf import LEAF, notified
+from tests.collectors.sonic_switch import port_counters
+from tests.collectors.sonic_switch import switch as switch_of_sonic
 
 SOURCES = classes("collectors.sources", Source)
 
@@ -185,9 +188,29 @@ def _page(folder: Path, text: str) -> list[Path]:
     return [folder / "page.prom"]
 
 
+def databases(folder: Path) -> list[Path]:
+    return _document(folder, switch_of_sonic(4))
+
+
+def notifications(folder: Path) -> list[Path]:
+    return _document(folder, notified(LEAF))
+
+
+def tables_over_gnmi(folder: Path) -> list[Path]:
+    return _document(folder, {"Ethernet0": port_counters()})
+
+
+def _document(folder: Path, content: Any) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    (folder / "reply.json").write_text(json.dumps(content))
+    return [folder / "reply.json"]
+
+
 EMULATED = {
+    "gnmi": [notifications, tables_over_gnmi],
     "host": [host_tree],
     "prom": [accelerators, leaf],
+    "sonic": [databases],
 }
 """Replies of emulated devices, by source; one that is emulated is added here."""
 
