@@ -63,8 +63,11 @@ class Namespace:
         A whole visit leaves nothing to its own pace: a capture is read as far as it goes.
         """
         yield "COUNTERS_DB", self._counters.names()
+        settled = whole or self._is_due("configuration", self.paces.configuration, at)
+        if settled:
+            yield "APPL_DB", self._ports.names()
         yield "APPL_DB", self._ports.state(self._counters.named, columns)
-        if whole or self._is_due("configuration", self.paces.configuration, at):
+        if settled:
             yield "CONFIG_DB", self._buffers.read(columns)
         fec, lossless = self._ports.fec, self._buffers.lossless
         yield "COUNTERS_DB", self._counters.read(fec, lossless, columns)

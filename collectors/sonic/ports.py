@@ -24,6 +24,8 @@ METRICS = (UP, ADMIN_UP, SPEED, LANES, LINK_DOWNS, PORT_INFO)
 
 PORT_TABLE = "PORT_TABLE:"
 LLDP_TABLE = "LLDP_ENTRY_TABLE:"
+MARKS = {"PortConfigDone", "PortInitDone"}
+"""Rows of the port table that are no ports."""
 STATES = {"up": 1.0, "down": 0.0}
 MAC_SUBTYPE = "3"
 """IEEE 802.1AB, port id subtype: a MAC address."""
@@ -54,15 +56,21 @@ class Ports:
     """Gives the port's label for its name in the namespace."""
     fec: dict[str, str] = field(default_factory=dict)
     """The code of each port, as far as it is known."""
+    _listed: set[str] = field(default_factory=set)
     _rows: dict[str, PortRow] = field(default_factory=dict)
     _faced: dict[str, tuple[Hash, Neighbor | None]] = field(default_factory=dict)
 
+    def names(self) -> Part:
+        """Read which ports are in the tables, beside those that have counters."""
+        found = set()
+        for table in (PORT_TABLE, LLDP_TABLE):
+            rows = keys((yield Keys("APPL_DB", f"{table}*")))
+            found |= {key.removeprefix(table) for key in rows}
+        self._listed = found - MARKS
+
     def state(self, named: Iterable[str], columns: Columns) -> Part:
-        """Read the port table; without names of ports, of all that are in it."""
-        names = list(named)
-        if not names:
-            found = keys((yield Keys("APPL_DB", f"{PORT_TABLE}*")))
-            names = [key.removeprefix(PORT_TABLE) for key in found]
+        """Read the port table: the ports that are named, and those that are in it."""
+        names = sorted(self._listed.union(named))
         if not names:
             return
         answer = hashes((yield Hashes("APPL_DB", tuple(PORT_TABLE + name for name in names))))
@@ -79,10 +87,7 @@ class Ports:
 
     def neighbors(self, named: Iterable[str], found: list[Neighbor]) -> Part:
         """Read who faces the ports, into `found`."""
-        names = list(named)
-        if not names:
-            rows = keys((yield Keys("APPL_DB", f"{LLDP_TABLE}*")))
-            names = [key.removeprefix(LLDP_TABLE) for key in rows]
+        names = sorted(self._listed.union(named))
         if not names:
             return
         answer = hashes((yield Hashes("APPL_DB", tuple(LLDP_TABLE + name for name in names))))

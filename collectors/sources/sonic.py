@@ -46,7 +46,7 @@ class SonicSettings(SourceSettings):
     """How often LLDP neighbours are read."""
 
     configuration: Duration = seconds(300)
-    """How often buffer, PFC and marking settings are read."""
+    """How often buffer, PFC and marking settings are read, and which ports there are."""
 
     pause_unit: Literal["ms", "us", "ns"] = "us"
     """Unit of pause durations that do not say theirs; compare once with a known pause."""
