@@ -25,7 +25,7 @@ $(READY): requirements.txt pyproject.toml
 setup: $(READY)
 
 # real peers for the tests; installed where we may, else one line says how
-PACKAGES := prometheus prometheus-alertmanager ethtool iproute2 chromium \
+PACKAGES := prometheus prometheus-alertmanager redis-server ethtool iproute2 \
 	ibsim-utils opensm infiniband-diags
 system:
 	@sh tests/system-packages.sh $(PACKAGES)

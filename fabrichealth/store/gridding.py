@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabrichealth.model import Floats, Ids
-from fabrichealth.store.grid import Grid, Ints, widened
+from fabrichealth.store.grid import Grid, Ints, has_any, widened
 from fabrichealth.store.runs import Runs
 
 Number = TypeVar("Number", np.int32, np.float64)
@@ -186,3 +186,10 @@ def _rows(series: Ids, slot: Ints, clocks: int) -> tuple[Ids, Ints, Ints]:
     else:
         distinct, row = np.unique(key, return_inverse=True)
     return (distinct // clocks + low).astype(np.int32), distinct % clocks, row
+
+
+def some_columns(grid: Grid, mine: slice) -> Grid:
+    """Return some columns, without rows that have nothing in them."""
+    values = grid.values[:, mine]
+    part = Grid(grid.series, grid.clock, grid.clocks, grid.times[:, mine], values)
+    return part.rows(has_any(values))

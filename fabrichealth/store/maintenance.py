@@ -19,8 +19,8 @@ import numpy as np
 from fabrichealth.metric import Metric
 from fabrichealth.store.chunk import BLOCK, bodies, opened
 from fabrichealth.store.database import LOG_BYTES, PAGE_BYTES, Chunk, Database, Place
-from fabrichealth.store.grid import Grid, has_any
-from fabrichealth.store.gridding import gridded, merged
+from fabrichealth.store.grid import Grid
+from fabrichealth.store.gridding import gridded, merged, some_columns
 from fabrichealth.store.head import Head, Segment
 from fabrichealth.store.numbering import Numbering
 from fabrichealth.store.progress import Progress
@@ -92,7 +92,7 @@ class Maintenance:
         width = grid.times.shape[1]
         for column in range(0, width, COLUMNS):
             mine = slice(column, column + COLUMNS)
-            part = grid if width <= COLUMNS else _columns(grid, mine)
+            part = grid if width <= COLUMNS else some_columns(grid, mine)
             with self._database.transaction():
                 self._add(RAW, number, part)
                 self._progress.add_imported(number)
@@ -277,13 +277,6 @@ class Maintenance:
         if free > PAGES_AT_ONCE and free > FREE_SHARE * used:
             self._database.shrink(PAGES_AT_ONCE)
             yield
-
-
-def _columns(grid: Grid, mine: slice) -> Grid:
-    """Return some columns, without rows that have nothing in them."""
-    values = grid.values[:, mine]
-    part = Grid(grid.series, grid.clock, grid.clocks, grid.times[:, mine], values)
-    return part.rows(has_any(values))
 
 
 def _mergeable(chunks: Sequence[Place], start: float, end: float) -> list[Place]:
