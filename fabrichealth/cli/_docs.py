@@ -111,7 +111,7 @@ def _source(name: str) -> str:
     )
     if kind.local:
         address += ", a path, or none for this host itself"
-    gives = "\n".join(f"- `{metric}`: {metric.help}" for metric in kind.metrics)
+    gives = "\n".join(f"- `{metric}`: {metric.help}" for metric in sorted(kind.metrics, key=str))
     return (
         f"# {name}\n\n{module.__doc__ or ''}\n\nAddress: {address}.\n\n"
         f"## Settings\n\nSection `sources: {{{name}: ..}}` of the site file; `period` and "
