@@ -26,11 +26,17 @@ def source_type(name: str) -> type[Source]:
     """Return the source of a name, importing its file only.
 
     Raises:
-        SiteError: there is none of that name.
+        SiteError: there is none of that name, or its library is not installed.
     """
     if name not in names(SOURCES):
         raise SiteError(f"no source named {name}; there are {', '.join(names(SOURCES))}")
-    return item(SOURCES, name, Source)
+    try:
+        return item(SOURCES, name, Source)
+    except ModuleNotFoundError as wrong:
+        library = (wrong.name or "a library").partition(".")[0]
+        raise SiteError(
+            f"source {name} needs {library}; install it with pip install 'fabrichealth[{name}]'"
+        ) from None
 
 
 def _kind(name: str) -> config.SourceKind:
