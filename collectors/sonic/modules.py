@@ -106,7 +106,7 @@ class Modules:
         for port, tables in ports.items():
             kept = found[port] = dict(tables)
             for table, raw in tables.items():
-                stamp = _stamp(raw)
+                stamp = _stamp(raw) if table in MOVING else b""
                 if not stamp:
                     continue
                 key = f"{table}|{port}"
@@ -234,6 +234,13 @@ FLAGS = {
     sonic_transceiver.STATUS: _signal,
     **dict.fromkeys(sonic_transceiver.VDM_FLAGS, _diagnostic_alarm),
 }
+MOVING = {
+    sonic_transceiver.FAST,
+    sonic_transceiver.DOM,
+    sonic_transceiver.VDM,
+    sonic_transceiver.PM,
+}
+"""Tables that are written anew each minute; limits are written when a module is plugged."""
 TABLES = {INFO, FIRMWARE, *MONITORS, *FLAGS}
 
 

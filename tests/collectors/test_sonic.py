@@ -1,6 +1,8 @@
 """The sonic source on captures: what the hashes of a switch say, and what they do not."""
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -355,6 +357,29 @@ def test_what_is_no_database_is_said_in_one_line(tmp_path: Path, document: str) 
     source = Sonic(SonicSettings(), Target("leaf-01", "sonic"), SeriesTable())
     with pytest.raises(SourceUnavailable, match=r"\A.*capture\.json.*\Z"):
         source.captured([file], AT)
+
+
+@pytest.mark.parametrize(("name", "library"), [("sonic", "redis"), ("gnmi", "grpc")])
+def test_a_library_that_is_not_installed_is_named(name: str, library: str) -> None:
+    script = (
+        f"import sys; sys.modules[{library!r}] = None\n"
+        f"from fabrichealth.__main__ import main\nsys.exit(main(['read', {name!r}, 'x://y']))"
+    )
+    told = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False
+    )
+    assert told.returncode in {1, 2}
+    assert told.stderr.splitlines() == [
+        f"fabrichealth: source {name} needs {library}; install it with pip install "
+        f"'fabrichealth[{name}]'"
+    ]
+
+
+def test_limits_do_not_age(seen: Seen) -> None:
+    rows = {"STATE_DB": module("Ethernet0")}
+    rows["STATE_DB"]["TRANSCEIVER_DOM_THRESHOLD|Ethernet0"]["last_update_time"] = "when plugged"
+    seen.poll(rows)
+    assert readings(seen.poll(rows, AT + 4000), seen.table, optics.THRESHOLD)
 
 
 TEXTS = st.one_of(
