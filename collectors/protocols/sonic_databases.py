@@ -6,6 +6,7 @@ file a namespace. A capture is JSON: database name or number -> key -> hash, or 
 database, which is then told by its keys.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -47,6 +48,9 @@ class Databases:
         """Return where a database is served."""
         return self.instances.get(name, Instance())
 
+
+_DATABASE = re.compile(r"[A-Z][A-Z_]*_DB|[0-9]{1,3}")
+"""What a database is called, by name or number."""
 
 STANDARD = Databases(NUMBERS, {})
 
@@ -97,12 +101,12 @@ def captured(document: Any, known: Databases) -> dict[str, dict[str, list[bytes]
     named = {name: name for name in known.numbers} | {
         str(number): name for name, number in known.numbers.items()
     }
-    found: dict[str, dict[str, list[bytes]]] = {}
-    if all(str(name).removesuffix("_DB") + "_DB" in named or str(name) in named
-           for name in document):  # fmt: skip
+    names = [str(name) for name in document]
+    if all(_DATABASE.fullmatch(name) for name in names) and named.keys() & set(names):
+        found: dict[str, dict[str, list[bytes]]] = {}
         for name, content in document.items():
-            database = named.get(str(name)) or str(name).removesuffix("_DB") + "_DB"
-            if isinstance(content, Mapping):
+            database = named.get(str(name))  # of the others nothing is wanted
+            if database is not None and isinstance(content, Mapping):
                 found.setdefault(database, {}).update(_hashes(content))
         return found
     database = _told_by_keys([str(key) for key in document])

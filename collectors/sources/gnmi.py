@@ -69,6 +69,7 @@ class Gnmi(Source):
         self._openconfig = OpenConfig(table, target, device, known, first)
         paces = Paces(0.0, 0.0, 0.0, settings.stale_after, MICROSECOND)
         self._sonic = Namespace(table, target, device, paces)
+        self._unknown: set[str] = set()
         self._client: GnmiClient | None = None
         if target.address:
             groups = (
@@ -97,8 +98,10 @@ class Gnmi(Source):
         newest = max((one.arrived for one in heard.values()), default=began)
         came = at + newest - began
         poll = self._poll(self._blobs(heard, came, columns), columns, came)
-        for group in self._client.unknown:
+        unknown = set(self._client.unknown)
+        for group in sorted(unknown - self._unknown):  # said once, until it is asked for again
             columns.refuse(Reason.UNSUPPORTED, group, {"device": self.target.subject})
+        self._unknown = unknown
         columns.missing.extend(silent)
         return poll
 

@@ -291,9 +291,10 @@ async def test_paths_that_a_device_does_not_know_are_unsupported(peer: GnmiDevic
     peer.refused = {"/qos": grpc.StatusCode.INVALID_ARGUMENT}
     source = build(f"grpc://127.0.0.1:{peer.port}")
     poll = await source.read(time.time())
-    await source.read(time.time())
+    again = await source.read(time.time())
     await source.close()
     assert [(one.reason, one.what) for one in poll.refused] == [(Reason.UNSUPPORTED, "queues")]
+    assert again.refused == []
     assert poll.missing == []
     assert poll.readings
     assert len(peer.asked) == 5  # and are not asked for again at once

@@ -123,6 +123,8 @@ def test_databases_go_by_name_by_number_or_alone(seen: Seen) -> None:
     by_number = {str(NUMBERS[name]): content for name, content in whole.items()}
     named = seen.poll(whole)
     assert Seen(seen.folder).poll(by_number).readings == named.readings
+    more = {**whole, "ASIC_DB": {"x": {"y": "z"}}, "GB_COUNTERS_DB": {}}
+    assert Seen(seen.folder).poll(more).readings == named.readings
     alone = Seen(seen.folder).poll(whole["STATE_DB"])
     assert 0 < alone.readings < named.readings
 
