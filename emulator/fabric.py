@@ -111,6 +111,8 @@ class Fabric:
         self.ill: dict[str, Rates] = {}
         """Rates of ill receivers, by port."""
         self._training: dict[str, float] = {}
+        self._fallen: set[str] = set()
+        """Ids of cables that fell since the last step: down in the next, however long it is."""
 
     def accelerator(self, name: str) -> AcceleratorState:
         """Return an accelerator by name."""
@@ -130,6 +132,7 @@ class Fabric:
     def retrain(self, cable_id: str, seconds: float = TRAINING_SECONDS) -> None:
         """Let a cable fall and come back after so many seconds."""
         self._training[cable_id] = self.now + seconds
+        self._fallen.add(cable_id)
 
     def advance(self, now: float) -> None:
         """Let the time between then and now happen."""
@@ -146,6 +149,7 @@ class Fabric:
         load = (IDLE + BUSY) / 2 + (BUSY - IDLE) / 2 * phase
         for port in self.ports.values():
             self._move(port, step, load)
+        self._fallen.clear()
         for host in self.hosts.values():
             for one in host.accelerators:
                 one.utilization = min(max(0.9 + 0.05 * phase + self.random.gauss(0, 0.01), 0), 1)
@@ -171,7 +175,9 @@ class Fabric:
 
     def _lit(self, port: PortState) -> bool:
         cable = port.cable
-        if cable.id in self.unplugged or self._training.get(cable.id, 0.0) > self.now:
+        if cable.id in self.unplugged or cable.id in self._fallen:
+            return False
+        if self._training.get(cable.id, 0.0) > self.now:
             return False
         return not ({cable.a.partition("/")[0], cable.b.partition("/")[0]} & self.dark)
 
