@@ -10,6 +10,7 @@ from fabrichealth.catalogue import METRICS, verdicts
 from fabrichealth.history.clocks import Clocks
 from fabrichealth.history.recorded import Recorded
 from fabrichealth.history.report import HistoryReport
+from fabrichealth.history.screen import Screen
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Ids, SeriesTable
 
@@ -46,6 +47,7 @@ class Gathering:
     def __init__(self, into: Keeps, report: HistoryReport) -> None:
         self._into = into
         self._report = report
+        self._screen = Screen(report)
         self._clocks = Clocks(into.table)
         self._pieces: dict[Metric, list[tuple[int, Floats, Floats]]] = {}
         self._held = 0
@@ -56,6 +58,8 @@ class Gathering:
         """Take one piece of a series; what the catalogue does not know is counted and left."""
         series = self.series(piece.name, piece.labels, where)
         if series is not None:
+            self._report.missing += piece.missing
+            self._screen.no_numbers(self._into.table.metric(series), piece.no_numbers)
             self.put(series, piece.at, piece.values)
 
     def series(self, name: str, labels: dict[str, str], where: str) -> int | None:
@@ -84,7 +88,12 @@ class Gathering:
         return series
 
     def put(self, series: int, at: Floats, values: Floats) -> None:
-        """Take samples of a series: `at` in unix seconds in any order, of equal ones the last."""
+        """Take samples of a series: `at` in unix seconds in any order, of equal ones the last.
+
+        What cannot be believed is left before that, so that it never displaces what can.
+        """
+        metric = self._into.table.metric(series)
+        at, values = self._screen.believed(metric, at, values)
         if not len(at):
             return
         if len(at) > 1 and not (at[1:] > at[:-1]).all():
@@ -92,11 +101,16 @@ class Gathering:
             at, values = at[order], values[order]
             last = np.append(at[1:] != at[:-1], True)
             at, values = at[last], values[last]
-        self._pieces.setdefault(self._into.table.metric(series), []).append((series, at, values))
+        self._pieces.setdefault(metric, []).append((series, at, values))
         self._report.samples += len(at)
         self._held += len(at)
         if self._held >= SAMPLES_AT_ONCE:
             self.flush()
+
+    def end_file(self, name: str) -> None:
+        """Hand over what is held of a file, and report what of it was refused."""
+        self.flush()
+        self._screen.conclude(name)
 
     def flush(self) -> None:
         """Hand over what is held."""

@@ -14,6 +14,7 @@ from fabrichealth.history.files import lines
 from fabrichealth.history.gathering import Gathering, Keeps
 from fabrichealth.history.recorded import Malformed, labels_of, of_json, of_text
 from fabrichealth.history.report import HistoryReport
+from fabrichealth.model import Reason
 
 MILLISECONDS_FROM = 1e11
 """A time stamp of text beyond this is in milliseconds (Prometheus' older format), not seconds."""
@@ -43,7 +44,7 @@ def read(paths: Sequence[Path], into: Keeps) -> HistoryReport:
             _read_json(path, every, gathering, report)
         else:
             _read_text(path, every, gathering, report)
-        gathering.flush()
+        gathering.end_file(path.name)
     return report
 
 
@@ -60,7 +61,7 @@ def _read_json(
     for number, line in numbered:
         where = f"{path.name}:{number}"
         try:
-            gathering.add(of_json(line, report), where)
+            gathering.add(of_json(line), where)
         except Malformed as wrong:
             report.refuse_line(where, str(wrong))
 
@@ -88,9 +89,9 @@ def _read_text(
             continue
         if np.isnan(one.value):
             report.missing += 1
-        elif np.isinf(one.value) or not abs(one.at) < MILLISECONDS_FROM * 1e3:
-            report.refused += 1
-            report.warn(where, "infinite, or without a usable time stamp; skipped")
+        elif np.isinf(one.value) or np.isnan(one.at):
+            report.refused[Reason.MALFORMED] += 1
+            report.warn(where, "infinite, or without a time stamp; skipped")
         else:
             at = one.at / 1e3 if abs(one.at) > MILLISECONDS_FROM else one.at
             times, values = held.setdefault(series, ([], []))

@@ -6,12 +6,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import orjson
 
-from fabrichealth.history.report import HistoryReport
 from fabrichealth.model import Floats
 
 NUMBERS = {int, float}
-MOST_SECONDS = 1e12
-"""A time stamp beyond this (year 33658) is none; milliseconds taken for seconds are told so."""
 
 SAMPLE = re.compile(
     r'\s*([a-zA-Z_:][a-zA-Z0-9_:]*)(\{(?:[^"}]|"(?:[^"\\]|\\.)*")*\})?'
@@ -26,16 +23,23 @@ class Malformed(ValueError):
 
 
 class Recorded(NamedTuple):
-    """One recorded series or a piece of it; `at` in unix seconds, in any order."""
+    """One recorded series or a piece of it; `at` in unix seconds, in any order.
+
+    Values are finite; time stamps are as they were given.
+    """
 
     name: str
     labels: dict[str, str]
     at: Floats
     values: Floats
+    missing: int
+    """Values given as null."""
+    no_numbers: int
+    """Values left out because they are text or infinite."""
 
 
-def of_json(line: bytes, report: HistoryReport) -> Recorded:
-    """Read one line of JSON (contract 3); null is missing, text and infinities are refused.
+def of_json(line: bytes) -> Recorded:
+    """Read one line of JSON (contract 3); null is missing, text and infinities are left out.
 
     Raises:
         Malformed: the line is not such an object.
@@ -59,30 +63,22 @@ def of_json(line: bytes, report: HistoryReport) -> Recorded:
     name = labels.pop("__name__")
     try:
         at = np.array(times, np.float64) / 1e3
-        numbers = _numbers(values, report)
+        numbers = _numbers(values)
     except OverflowError:
         raise Malformed("has a number too large for float64; skipped") from None
-    usable = np.isfinite(at) & (np.abs(at) < MOST_SECONDS)
-    report.refused += int(np.count_nonzero(np.isfinite(numbers) & ~usable))
-    usable &= np.isfinite(numbers)
-    return Recorded(name, labels, at[usable], numbers[usable])
+    usable = np.isfinite(numbers)
+    left_out = len(numbers) - int(np.count_nonzero(usable))
+    if left_out:
+        at, numbers = at[usable], numbers[usable]
+    missing = values.count(None) if left_out else 0
+    return Recorded(name, labels, at, numbers, missing, left_out - missing)
 
 
-def _numbers(values: list[Any], report: HistoryReport) -> Floats:
-    """Return values as floats, NaN where missing or refused."""
-    kinds = set(map(type, values))
-    if not kinds <= NUMBERS:
-        good = [value if type(value) in NUMBERS else None for value in values]
-        missing = sum(value is None for value in values)
-        report.missing += missing
-        report.refused += sum(value is None for value in good) - missing
-        values = good
-    numbers = np.array(values, np.float64)
-    infinite = np.isinf(numbers)
-    if infinite.any():
-        report.refused += int(infinite.sum())
-        numbers[infinite] = np.nan
-    return numbers
+def _numbers(values: list[Any]) -> Floats:
+    """Return values as floats, NaN for what is no number."""
+    if not set(map(type, values)) <= NUMBERS:
+        values = [value if type(value) in NUMBERS else None for value in values]
+    return np.array(values, np.float64)
 
 
 class TextLine(NamedTuple):
