@@ -166,6 +166,8 @@ class Api:
             raise web.HTTPBadRequest(text=f"not an event: {wrong}\n") from None
         if event.kind not in EVENT_KINDS:
             raise web.HTTPBadRequest(text=f"unknown kind {event.kind!r} of event\n")
+        if event.of_nothing:
+            raise web.HTTPBadRequest(text=f"{event.kind} needs a scope, such as a rack or device\n")
         if self._collecting.journal is None:
             raise web.HTTPNotFound(text="this daemon has no journal; tell one started by `run`\n")
         self._collecting.note(event)

@@ -95,7 +95,9 @@ class Collecting:
             self._spawn("commits", self._committer.run)
         if self.setup.site.events is not None and self.journal is not None:
             known = self.journal.since(0, "event", limit=10_000_000)
-            file = EventsFile(self.setup.site.events, [entry.body for entry in known])
+            file = EventsFile(
+                self.setup.site.events, [entry.body for entry in known], self.setup.topology
+            )
             self._spawn("following of events", partial(self._follow_events, file))
 
     def waiting_for(self) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 from fabrichealth.errors import SiteError
 from fabrichealth.events import EVENT_KINDS, Event, parse
+from fabrichealth.topology import Topology
 
 log = logging.getLogger(__name__)
 
@@ -16,8 +17,11 @@ log = logging.getLogger(__name__)
 class EventsFile:
     """A file of events that is followed as it grows; each event in it is news once."""
 
-    def __init__(self, path: Path, known: Iterable[Mapping[str, Any]]) -> None:
+    def __init__(
+        self, path: Path, known: Iterable[Mapping[str, Any]], topology: Topology | None = None
+    ) -> None:
         self._path = path
+        self._topology = topology or Topology()
         self._known = {_written(plain) for plain in known}
         """What an earlier run has read of it already, from the journal."""
         self._offset = 0
@@ -39,11 +43,32 @@ class EventsFile:
             if plain not in self._known:
                 self._known.add(plain)
                 fresh.append(event)
+        warn_of_strangers(fresh, self._topology, self._path)
         return fresh
 
 
 def _written(plain: Mapping[str, Any]) -> str:
     return json.dumps(plain, sort_keys=True)
+
+
+def warn_of_strangers(events: Iterable[Event], topology: Topology, path: Path) -> None:
+    """Say once of each name in a scope that the topology does not have it; nothing without one."""
+    if not topology.devices:
+        return
+    domains = topology.domains.keys() | {topology.domain_of(name) for name in topology.devices}
+    known = {
+        "device": topology.devices.keys(),
+        "rack": topology.racks.keys() | topology.in_rack.keys(),
+        "link": topology.links.keys(),
+        "domain": domains,
+    }
+    told: set[tuple[str, str]] = set()
+    for event in events:
+        for key, name in event.scope.items():
+            if key in known and name not in known[key] and (key, name) not in told:
+                told.add((key, name))
+                log.warning("%s: %s of %s %s, which is not in the topology; check the name",
+                            path, event.kind, key, name)  # fmt: skip
 
 
 def read_events(path: Path) -> list[Event]:
@@ -91,6 +116,9 @@ def read_from(path: Path, offset: int, *, growing: bool = True) -> tuple[list[Ev
         elif event.kind not in EVENT_KINDS:
             unknown[event.kind] = unknown.get(event.kind, 0) + 1
         else:
+            if event.of_nothing:
+                log.warning("%s: %s without a scope does nothing; name a rack, device or link",
+                            where, event.kind)  # fmt: skip
             found.append(event)
     for kind, count in unknown.items():
         log.warning("%s: %d events of unknown kind %r skipped", path, count, kind)

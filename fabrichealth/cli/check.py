@@ -9,7 +9,7 @@ from collectors.source import Source
 from collectors.visit import visited
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
-from fabrichealth.cli._events import read_events
+from fabrichealth.cli._events import read_events, warn_of_strangers
 from fabrichealth.cli._site import Setup, load
 from fabrichealth.errors import SourceUnavailable
 from fabrichealth.model import SeriesTable
@@ -35,7 +35,7 @@ class Check(Command):
         table = SeriesTable()
         sources = setup.sources(table)
         if site.events and site.events.exists():
-            read_events(site.events)
+            warn_of_strangers(read_events(site.events), topology, site.events)
         strangers = [row for row in site.targets if not _written(setup, row.device or row.name)]
         _terminal.say(
             f"{site.path}: well; {len(site.targets)} targets, {len(topology.devices)} devices, "

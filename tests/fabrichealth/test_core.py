@@ -22,6 +22,7 @@ from fabrichealth.metric import Metric
 from fabrichealth.model import Evidence, Incident, Place
 from fabrichealth.plugins import Lazy, classes, constants, item, names
 from fabrichealth.settings import Duration, Settings, Size, bytes_of, seconds_of
+from fabrichealth.topology import Device, Topology
 from fabrichealth.units import DARK_DBM, dbm, pause_seconds
 from fabrichealth.yamlfile import parse as parse_yaml
 from fabrichealth.yamlfile import text_of
@@ -224,6 +225,9 @@ class TestEvents:
             ({"at": 1, "kind": 2}, "without a `kind`"),
             ({"at": 1, "kind": "boot", "scope": "r01"}, "must map words to names"),
             ({"at": 1, "kind": "boot", "scope": {"rack": 1}}, "must map words to names"),
+            ({"at": 1, "kind": "boot", "note": "\ud800"}, "surrogate"),
+            ({"at": 1, "kind": "boot", "scope": {"rack": "a\udfff"}}, "surrogate"),
+            ({"at": 1, "kind": "job_start", "accelerators": [{"\ud83d": 1}]}, "surrogate"),
         ],
     )
     def test_what_is_no_event_is_refused(self, plain: dict[str, Any], says: str) -> None:
@@ -249,6 +253,49 @@ class TestEvents:
         assert len(messages) == 3
         assert f"{file}:2: not an event" in messages[0]
         assert "2 events of unknown kind 'party'" in messages[2]
+
+    @pytest.mark.parametrize(
+        ("plain", "of_nothing"),
+        [
+            ({"kind": "maintenance_start"}, True),
+            ({"kind": "boot", "id": "b-1"}, True),
+            ({"kind": "maintenance_end"}, True),
+            ({"kind": "maintenance_end", "id": "chg-7"}, False),
+            ({"kind": "boot", "scope": {"rack": "r01"}}, False),
+            ({"kind": "job_start"}, False),
+        ],
+    )
+    def test_an_event_without_a_scope_is_of_nothing(
+        self, plain: dict[str, Any], of_nothing: bool
+    ) -> None:
+        assert parse({"at": 1, **plain}).of_nothing is of_nothing
+
+    def test_an_event_that_meets_nothing_is_kept_and_told(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        path = tmp_path / "events.jsonl"
+        scopes: list[dict[str, str]] = [
+            {},
+            {"device": "h"},
+            {"device": "g"},
+            {"rack": "r01"},
+            {"rack": "r02"},
+        ]
+        scopes += [{"link": "h/1--x/1"}, {"domain": "d"}, {"device": "g"}, {"job": "j1"}]
+        lines = [{"at": at, "kind": "boot", "scope": one} for at, one in enumerate(scopes)]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        topology = Topology([Device(name="h", role="host", rack="r01")])
+        assert len(EventsFile(path, [], topology).news()) == len(scopes)
+        told = [record.getMessage() for record in caplog.records]
+        assert len(told) == 5
+        assert told[0].startswith(f"{path}:1: boot without a scope")
+        for name, line in zip(
+            ("device g", "rack r02", "link h/1--x/1", "domain d"), told[1:], strict=True
+        ):
+            assert f" {name}, which is not in the topology" in line
+        caplog.clear()
+        assert EventsFile(path, [{"at": 0}], Topology()).news()
+        assert len(caplog.records) == 1  # without a topology nobody is a stranger
 
     def test_a_file_is_followed_line_by_line(self, tmp_path: Path) -> None:
         file = tmp_path / "events.jsonl"
