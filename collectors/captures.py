@@ -4,9 +4,9 @@ A tool's stderr lies in `NAME.stderr` beside `NAME` (`NAME.stderr.txt` beside `N
 folder is all the files below it.
 """
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import islice
 from pathlib import Path
 
 from fabrichealth.errors import SourceUnavailable
@@ -15,7 +15,7 @@ STDERR = ".stderr"
 STDOUT = ".stdout"
 
 MOST_FILES = 10_000
-"""Files of one poll; a folder with more is no capture but a wrong path, such as `/`."""
+"""Files and folders of one poll; what holds more is no capture but a wrong path, such as `/`."""
 
 MOST_BYTES = 256 * 2**20
 """A file beyond this size is no capture of one poll."""
@@ -36,7 +36,7 @@ def captured(paths: Iterable[Path]) -> list[Captured]:
     """Return the files of one poll, sorted within a folder.
 
     Raises:
-        SourceUnavailable: one of them cannot be read.
+        SourceUnavailable: one of them cannot be read, or a folder holds too many.
     """
     files = dict.fromkeys(file for path in paths for file in _files(path))
     own = [file for file in files if STDERR not in file.suffixes]
@@ -48,12 +48,38 @@ def captured(paths: Iterable[Path]) -> list[Captured]:
     ]
 
 
-def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
-        yield path
-        return
-    found = (entry for entry in path.rglob("*") if entry.is_file())
-    yield from sorted(islice(found, MOST_FILES))
+def files_below(folder: Path) -> list[Path]:
+    """Return the files below a folder, sorted; links to folders are not followed.
+
+    What cannot be looked at (a file or a folder) is among them, and says so when it is read.
+
+    Raises:
+        SourceUnavailable: there are more than any poll leaves.
+    """
+    found: list[Path] = []
+    closed: list[OSError] = []
+    seen = 0
+    for at, folders, names in os.walk(folder, onerror=closed.append):
+        seen += len(folders) + len(names)
+        if seen > MOST_FILES:
+            raise SourceUnavailable(
+                f"{folder}: more than {MOST_FILES} files and folders, no capture of one poll; "
+                "give the folder that holds the captured files"
+            )
+        found += [file for name in names if may_be_file(file := Path(at, name))]
+    return sorted([*found, *(Path(os.fsdecode(wrong.filename)) for wrong in closed)])
+
+
+def may_be_file(path: Path) -> bool:
+    """Return whether a path is a file, or cannot be looked at; a pipe or socket is none."""
+    try:
+        return path.is_file()
+    except OSError:
+        return True
+
+
+def _files(path: Path) -> list[Path]:
+    return files_below(path) if path.is_dir() else [path]
 
 
 def _beside(file: Path) -> str:

@@ -37,7 +37,12 @@ def _expanded(text: object) -> object:
 Known = TypeVar("Known")
 
 
-def _name(name: str) -> str:
+def name_of(name: str) -> str:
+    """Return the name of a device, rack, loop or feed.
+
+    Raises:
+        ValueError: it holds what joins names to those of ports and links.
+    """
     if "/" in name or "--" in name:
         raise ValueError(f"{name!r}: a name holds neither `/` nor `--`; write _ instead")
     return name
@@ -45,7 +50,7 @@ def _name(name: str) -> str:
 
 Text = Annotated[str, BeforeValidator(text_of)]
 """Versions and ports are text even where they look like numbers."""
-Name = Annotated[Text, AfterValidator(_name)]
+Name = Annotated[Text, AfterValidator(name_of)]
 Address = Annotated[Text, BeforeValidator(_expanded)]
 File = Annotated[Path, BeforeValidator(_expanded), BeforeValidator(text_of)]
 Period = Annotated[Duration, Field(gt=0)]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from collectors.captures import may_be_file
 from collectors.protocols import ethtool_json, ethtool_text, module_text, rdma_statistic, sysfs
 from collectors.protocols.ethtool_json import Groups
 from collectors.protocols.ethtool_netlink import Fec, Pause
@@ -53,7 +54,10 @@ def read(paths: Iterable[Path]) -> Iterator[Tree | Reply | Failure]:
         elif sysfs.places(tree := FolderTree(path)):
             yield tree
         else:
-            files += sorted(entry for entry in path.iterdir() if entry.is_file())
+            try:
+                files += sorted(entry for entry in path.iterdir() if may_be_file(entry))
+            except OSError as wrong:
+                yield Failure(path.name, f"cannot be read ({wrong.strerror})", malformed=True)
     root = _root(files)
     if root is not None:
         yield root

@@ -11,6 +11,7 @@ Live target: no address; `root` may name another root. Captures: such a tree or 
 """
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass, field
 from errno import EINVAL, ENODATA, EOPNOTSUPP
 from pathlib import Path
@@ -258,7 +259,8 @@ def _trees(files: list[Path]) -> list[Tree]:
             if sysfs_pci.places(tree).devices:
                 found.append(tree)
             else:
-                found += _trees(sorted(entry for entry in path.iterdir() if entry.is_file()))
+                with suppress(OSError):  # what cannot be listed holds no tree
+                    found += _trees(sorted(entry for entry in path.iterdir() if entry.is_file()))
             continue
         try:
             if path.stat().st_size > LARGEST_MAP:

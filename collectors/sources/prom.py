@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from collectors.captures import files_below
 from collectors.maps.page_rules import all_maps, named
 from collectors.maps.pages import Pages
 from collectors.protocols.exposition import Dialect, Page, Reader
@@ -93,12 +94,19 @@ class Prom(Source):
             raise
 
     def captured(self, files: list[Path], at: float) -> Poll:
-        """Read one poll from the pages among these files."""
-        return self._poll(_joined(files), at)
+        """Read one poll from the pages among these files; what cannot be read is missing.
+
+        Raises:
+            SourceUnavailable: none of them is a page that can be read.
+        """
+        page, missing = _joined(files)
+        poll = self._poll(page, at)
+        poll.missing.extend(missing)
+        return poll
 
     def moment(self, files: list[Path]) -> float | None:
         """Return the newest time stamp in the pages among these files."""
-        stamps = _joined(files).at
+        stamps = _joined(files)[0].at
         return None if np.isnan(stamps).all() else float(np.nanmax(stamps))
 
     def memory(self) -> dict[str, Any]:
@@ -133,21 +141,32 @@ def _captured(file: Path) -> Page:
     return Reader().read(body, Dialect.OPENMETRICS if ended else Dialect.TEXT)
 
 
-def _joined(files: list[Path]) -> Page:
-    """Return the pages among files and folders as one, or what was found where none is a page."""
-    every = [
-        file
-        for path in files
-        for file in (sorted(path.rglob("*")) if path.is_dir() else [path])
-        if not file.is_dir()
-    ]
-    pages = [_captured(file) for file in every]
+def _joined(files: list[Path]) -> tuple[Page, list[str]]:
+    """Return the pages among files and folders as one, and the files that cannot be read.
+
+    Where none is a page, it is what the first one holds.
+
+    Raises:
+        SourceUnavailable: none can be read.
+    """
+    every = [file for path in files for file in (files_below(path) if path.is_dir() else [path])]
+    pages: list[Page] = []
+    unread: list[tuple[Path, SourceUnavailable]] = []
+    for file in every:
+        try:
+            pages.append(_captured(file))
+        except SourceUnavailable as wrong:
+            unread.append((file, wrong))
+    if not pages:
+        raise unread[0][1] if unread else SourceUnavailable(f"{files[0]}: holds no file")
+    missing = [str(file) for file, _ in unread]
     good = [page for page in pages if page.series] or pages[:1]
     if len(good) == 1:
-        return good[0]
-    return Page(
+        return good[0], missing
+    joined = Page(
         tuple(series for page in good for series in page.series),
         np.concatenate([np.empty(0), *(page.values for page in good)]),
         np.concatenate([np.empty(0), *(page.at for page in good)]),
         [broken for page in good for broken in page.broken],
     )
+    return joined, missing

@@ -12,7 +12,7 @@ from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._own_name import host_name
 from fabrichealth.cli._site import SOURCES, settings_for, source_type
-from fabrichealth.config import TargetRow
+from fabrichealth.config import TargetRow, name_of
 from fabrichealth.errors import SourceUnavailable, UsageError
 from fabrichealth.metric import Kind
 from fabrichealth.model import Poll, SeriesTable
@@ -47,10 +47,12 @@ class Read(Command):
             known = ", ".join(names(SOURCES))
             raise UsageError(f"no source named {asked.source}; there are {known}")
         given = _given(asked.set)
+        if "" in asked.what:
+            raise UsageError(f"read {asked.source}: an empty argument; give an address or captures")
         paths = [Path(word) for word in asked.what]
-        captures = [path for path in paths if path.exists()]
+        captures = [path for path in paths if _there(path)]
         if captures and len(captures) != len(paths):
-            missing = next(path for path in paths if not path.exists())
+            missing = next(path for path in paths if path not in captures)
             raise UsageError(f"{missing}: no such capture; an address is read alone")
         if len(paths) > 1 and not captures:
             raise UsageError("one address at a time; several arguments are captures in order")
@@ -71,6 +73,14 @@ class Read(Command):
         if not read and (refused or not any(poll.missing for _, poll in polls)):
             _terminal.warn(f"{asked.source}: nothing was read, {refused} readings were refused")
         return WELL if read else AGAINST
+
+
+def _there(path: Path) -> bool:
+    """Return whether a path leads to something; words too long for a path lead nowhere."""
+    try:
+        return path.exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _address(name: str, words: list[str]) -> str:
@@ -97,6 +107,11 @@ def _given(words: list[str]) -> dict[str, str]:
         key, equals, value = word.partition("=")
         if not (key and equals):
             raise UsageError(f"--set {word}: write key=value")
+        if key in {"name", "device"}:
+            try:
+                name_of(value)
+            except ValueError as wrong:
+                raise UsageError(f"--set {key}: {wrong}") from None
         given[key] = value
     return given
 
@@ -155,10 +170,10 @@ def _from_captures(
     found: list[tuple[str, Poll]] = []
     bounds = Bounds(table)
     for number, files in enumerate(polls):
-        at = _moment(source, files, first, step, number)
-        if first is None and step is not None:
-            first = at
         try:
+            at = _moment(source, files, first, step, number)
+            if first is None and step is not None:
+                first = at
             poll = source.captured(files, at)
         except SourceUnavailable as wrong:
             _terminal.warn(str(wrong))  # the captures after it are read all the same
@@ -198,14 +213,21 @@ def _moment(
 
 def _dated(path: Path) -> list[Path]:
     """Return what a capture's time is read from: the file, or the files of a flat folder."""
-    inside = [file for file in path.iterdir() if file.is_file()] if path.is_dir() else []
+    try:
+        inside = [file for file in path.iterdir() if file.is_file()] if path.is_dir() else []
+    except OSError:
+        inside = []  # what may not be listed says so when it is read
     return inside or [path]
 
 
 def _in_order(path: Path) -> list[list[Path]]:
     """Return the polls in a path: a file, a folder of numbered polls, or a folder that is one."""
     if path.is_dir():
-        numbered = sorted(entry for entry in path.iterdir() if re.fullmatch(r"\d{4}", entry.name))
+        try:
+            entries = sorted(path.iterdir())
+        except OSError:
+            entries = []  # as above
+        numbered = [entry for entry in entries if re.fullmatch(r"\d{4}", entry.name)]
         if numbered:
             return [[entry] for entry in numbered]
     return [[path]]

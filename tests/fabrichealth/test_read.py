@@ -187,6 +187,37 @@ def test_one_bad_capture_does_not_cost_the_others(terminal: Terminal, tmp_path: 
     assert second["readings"] == 1
 
 
+def test_what_cannot_be_read_in_a_folder_is_missing(terminal: Terminal, tmp_path: Path) -> None:
+    page(tmp_path)
+    (tmp_path / "z.prom").symlink_to("/proc/self/mem")  # opens, and then fails
+    said = terminal("read", "prom", tmp_path, "--json")
+    assert said.status == 0
+    assert len(readings(said)) == 1
+    assert summaries(said)[0]["partial"] is True
+    assert summaries(said)[0]["missing"] == [str(tmp_path / "z.prom")]
+    (tmp_path / "page.prom").unlink()
+    for source in ("prom", "hccn", "host"):
+        said = terminal("read", source, tmp_path)
+        assert (said.status, len(said.err.splitlines())) == (1, 1), source
+
+
+def test_a_folder_that_is_no_capture_is_not_walked_to_its_end(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "poll"
+    folder.mkdir()
+    page(folder)
+    (folder / "everything").symlink_to("/")
+    assert terminal("read", "prom", folder).status == 0  # the link was not followed
+    monkeypatch.setattr("collectors.captures.MOST_FILES", 5)
+    for number in range(6):
+        (folder / f"{number}").mkdir()
+    for source in ("prom", "nvsmi"):
+        said = terminal("read", source, folder)
+        assert said.status == 1
+        assert "more than 5 files and folders, no capture of one poll" in said.err
+
+
 def test_a_person_reads_lines(terminal: Terminal, tmp_path: Path) -> None:
     said = terminal("read", "prom", page(tmp_path))
     assert said.status == 0
@@ -216,6 +247,10 @@ def test_a_device_is_named_by_set_or_by_the_topology(terminal: Terminal, tmp_pat
         (("read", "host", "leaf-01"), "runs on this host"),
         (("read", "prom", "http://a", "http://b"), "one address at a time"),
         (("read", "prom", "{page}", "nowhere"), "nowhere: no such capture"),
+        (("read", "prom", ""), "an empty argument"),
+        (("read", "prom", "x" * 5000), "no such capture, and no address"),
+        (("read", "prom", "{page}", "--set", "name=a--b"), "--set name: 'a--b': a name holds"),
+        (("read", "prom", "{page}", "--set", "device=a/b"), "--set device: 'a/b': a name holds"),
         (("read", "prom", "{page}", "--set", "device"), "write key=value"),
         (("read", "prom", "{page}", "--set", "=x"), "write key=value"),
         (("read", "prom", "{page}", "--set", "devise=x"), "devise: unknown; there are"),
