@@ -137,7 +137,7 @@ class _File(Settings):
     @classmethod
     def _host_and_port(cls, text: str) -> str:
         host, _, port = text.rpartition(":")
-        if not host or not port.isdecimal() or int(port) > 65_535:
+        if not host or not (port.isascii() and port.isdecimal()) or int(port) > 65_535:
             raise ValueError(f"{text!r} is not HOST:PORT, such as 127.0.0.1:9480")
         return text
 
@@ -267,19 +267,31 @@ def _forms(kind: SourceKind) -> str:
     return " or ".join(f"{scheme}://HOST" for scheme in kind.schemes)
 
 
+_PLAIN = r"[a-z+]+://([^/?#@:]*@)?([^/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([/?#]|$)"
+"""An address whose host, and port if any, are plain: an @ behind them is no end of a password."""
+
+
 def _checked_url(url: str, schemes: tuple[str, ...]) -> str:
     """Return an address of one of these schemes; no message repeats what may be a secret."""
-    if re.search(r"://[^/?#@]*:[^/?#]*@", url):
+    # a password may hold / ? # and @ itself; a colon before any @ that follows is taken for one
+    if re.search(r"://[^/?#@]*:[^@]*@", url) and not re.match(_PLAIN, url):
         raise ValueError("an address holds no password; use user and secret_file")
     try:
         parts = urlsplit(url)
         _ = parts.port
     except ValueError as wrong:
-        raise ValueError(f"{url!r} is not an address: {wrong}") from None
+        why = str(wrong) if "@" not in url else "user, host or port cannot be read"
+        raise ValueError(f"{_masked(url)!r} is not an address: {why}") from None
     if parts.scheme not in schemes or not (parts.netloc or parts.path.strip("/")):
         forms = " or ".join(f"{scheme}://HOST" for scheme in schemes)
-        raise ValueError(f"{url!r} is not an address of the form {forms}")
+        raise ValueError(f"{_masked(url)!r} is not an address of the form {forms}")
     return url
+
+
+def _masked(url: str) -> str:
+    """Return an address as a message may show it: nothing before an @, nothing of a query."""
+    shown = re.sub(r"^([a-z+]*://)?.*@", r"\1..@", url, flags=re.DOTALL)
+    return re.split("[?#]", shown, maxsplit=1)[0]
 
 
 def _anchored(row: TargetRow, base: Path) -> TargetRow:

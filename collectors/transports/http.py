@@ -63,7 +63,7 @@ class HttpClient:
     @property
     def where(self) -> str:
         """The address, for messages."""
-        return str(self._address)
+        return _shown(self._address)
 
     async def get(self, path: str = "", headers: Mapping[str, str] | None = None) -> Reply:
         """Read the address, or a path below its host.
@@ -111,7 +111,7 @@ class HttpClient:
             self._session = None
 
     def _unavailable(self, url: URL, why: str) -> SourceUnavailable:
-        return SourceUnavailable(f"{self._name}: {url}: {why}")
+        return SourceUnavailable(f"{self._name}: {_shown(url)}: {why}")
 
     def _connected(self) -> aiohttp.ClientSession:
         if self._session is None:
@@ -217,12 +217,19 @@ def _address(target: Target) -> URL:
     return url
 
 
+def _shown(url: URL) -> str:
+    """Return an address without user and query, either of which may be a secret."""
+    return str(url.with_user(None).with_query(None).with_fragment(None))
+
+
 def _reason(wrong: Exception) -> str:
     """Return what went wrong in one line, without the words of others that may hold anything."""
     if isinstance(wrong, aiohttp.ServerFingerprintMismatch):
         return "the certificate has another fingerprint"
     if isinstance(wrong, aiohttp.ClientConnectorCertificateError):
         return "the certificate cannot be verified; give ca_file or fingerprint"
+    if isinstance(wrong, aiohttp.InvalidURL):
+        return "the address cannot be used"
     if isinstance(wrong, aiohttp.ClientPayloadError):
         return "the body ends in the middle"
     if isinstance(wrong, aiohttp.ClientConnectorError):

@@ -496,6 +496,16 @@ async def test_credentials_are_sent_and_never_told(
     assert "pa55word" not in str(said.value)
 
 
+async def test_user_and_query_of_an_address_are_never_told() -> None:
+    address = "http://hunter2@127.0.0.1:9/metrics?token=hunter2#hunter2"
+    source = Prom(PromSettings(), Target("t", "prom", address), SeriesTable())
+    with pytest.raises(SourceUnavailable) as wrong:
+        await source.read(0.0)
+    await source.close()
+    assert "t: http://127.0.0.1:9/metrics: cannot connect" in str(wrong.value)
+    assert "hunter2" not in str(wrong.value)
+
+
 def test_addresses_and_certificates_are_checked_before_the_first_visit(tmp_path: Path) -> None:
     table = SeriesTable()
     for address, options, says in (

@@ -159,6 +159,7 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "policy is a word": ("policy: strict\n", "1: policy", "mapping"),
     "listen without port": ("listen: 127.0.0.1\n", "1: listen", "HOST:PORT"),
     "listen beyond ports": ("listen: 127.0.0.1:70000\n", "1: listen", "HOST:PORT"),
+    "listen in Arabic": ("listen: 127.0.0.1:٩٤٨٠\n", "1: listen", "HOST:PORT"),
     "listen in Roman": ("listen: 127.0.0.1:²\n", "1: listen", "HOST:PORT"),
     "unknown source": ("sources:\n  snmmp: {}\n", "2: sources.snmmp", "'snmmp' is not among"),
     "key of a source": ("sources:\n  prom:\n    periods: 1s\n", "3: sources.prom.periods", "unk"),
@@ -248,12 +249,35 @@ def test_what_is_wrong_is_named_with_its_place(
         "http://user:hunter2@[::1/",
         "redis://:hunter2@a",
         "hunter2://user:hunter2@a/",
+        "http://user:x/hunter2@a/",
+        "http://user:hunter2?x@a/",
+        "http://user:x#hunter2@a:port/",
+        "redis://user:hunter2/@a",
     ],
 )
-def test_a_secret_in_an_address_is_not_repeated(tmp_path: Path, address: str) -> None:
+@pytest.mark.parametrize("notified", [False, True])
+def test_a_secret_in_an_address_is_not_repeated(
+    tmp_path: Path, address: str, notified: bool
+) -> None:
+    if notified:
+        told = refusal(tmp_path, f'notify: [{{kind: alertmanager, url: "{address}"}}]\n')
+        assert "hunter2" not in told
+        return
     told = refusal(tmp_path, f'targets: [{{name: a, source: prom, address: "{address}"}}]\n')
     assert "hunter2" not in told
     assert "secret_file" in told
+
+
+def test_an_at_sign_behind_a_plain_host_is_no_password(tmp_path: Path) -> None:
+    address = "http://a:9100/metrics?owner=me@b"
+    setup = site(tmp_path, f'targets: [{{name: a, source: prom, address: "{address}"}}]\n')
+    assert setup.site.targets[0].address == address
+
+
+def test_a_query_of_a_refused_address_is_not_repeated(tmp_path: Path) -> None:
+    address = "redis://monitor@a:1?token=hunter2"
+    told = refusal(tmp_path, f'targets: [{{name: a, source: prom, address: "{address}"}}]\n')
+    assert "'redis://..@a:1' is not an address" in told
 
 
 @pytest.mark.parametrize("key", ["password", "secret", "token"])
