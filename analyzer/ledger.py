@@ -59,7 +59,8 @@ def save(ledger: Ledger, path: Path) -> None:
                 name: [_finding(one) for one in found] for name, found in ledger.before.items()
             },
             "incidents": [
-                {**one.to_json(), "last_seen": one.last_seen} for one in ledger.incidents
+                {**one.to_json(), "last_seen": one.last_seen, "answers": one.answers}
+                for one in ledger.incidents
             ],
         },
         option=orjson.OPT_SERIALIZE_NUMPY,
@@ -198,6 +199,7 @@ def to_incident(plain: Mapping[str, Any]) -> Incident:
         confirmed_at=plain["confirmed_at"],
         closed_at=plain["closed_at"],
         last_seen=plain.get("last_seen", plain["closed_at"] or plain["opened_at"]),
+        answers=bool(plain.get("answers", False)),
         domain=plain["domain"],
         history=[
             Change(step["at"], step["kind"], Severity[step["severity"].upper()])

@@ -3,7 +3,8 @@
 Needs a witness other than the device itself. A device of which only one cable is watched is
 never accused on that cable alone: unless its own agent fell silent too, the link is the news.
 Peers that say nothing are no witnesses, neither way; a device whose own agent goes on saying
-that a cabled port is up is not dark.
+that a cabled port is up is not dark. A host whose own agent goes on answering while all its
+cables are down is cut off, and does not restart: nothing excuses it.
 """
 
 from collections.abc import Iterator
@@ -103,6 +104,8 @@ def _finding(
     ]  # fmt: skip
     period = np.nanmax(states.up.period[[r for r in rows.values() if r is not None]], initial=0.0)
     minutes = max(view.now - since, 0.0) / 60
+    answers = _answers(view, states, device)
+    state = "cut off" if answers else "dark"
     return Finding(
         kind=DEVICE_DOWN,
         about=Place("device", device),
@@ -111,8 +114,19 @@ def _finding(
         at=view.now,
         evidence=lines[:8],
         because=(
-            f"{device} is dark for {minutes:.1f} min: "
+            f"{device} is {state} for {minutes:.1f} min: "
             f"all {len(down)} peers that report say their port to it is down"
         ),
-        detail={"period": float(period)},
+        detail={"period": float(period), "answers": float(answers)},
     )
+
+
+def _answers(view: View, states: PortStates, device: str) -> bool:
+    """Return whether a host's own agent says, poll after poll, that its ports are down.
+
+    Of accelerators and NICs another agent speaks, that of their host: that is no sign of life.
+    """
+    row = view.topology.devices.get(device)
+    if row is None or row.role != "host":
+        return False
+    return any(states.says_down(mine) for mine, _ in cables(view.topology, device))

@@ -205,6 +205,8 @@ def _finding(changes: Changes, rule: _Rule, seen: _Seen) -> Finding:
     mine = np.flatnonzero(
         (changes.row_of == seen.row) & changes.last(seen.span) & (changes.increase > 0)
     )
+    last = float(changes.at[mine[-1]])
+    contradicted = changes.seen_at[seen.row] > last  # a later poll brought no error
     beyond = seen.lower > rule.error
     unit = "per bit" if rule.per_bit else "per second"
     limit = rule.error if beyond else rule.warning
@@ -217,10 +219,8 @@ def _finding(changes: Changes, rule: _Rule, seen: _Seen) -> Finding:
         about=port,
         score=seen.lower / rule.warning,
         since=float(changes.at[mine[0]]),
-        at=float(changes.at[mine[-1]]),
-        evidence=[
-            evidence(rule.metric, port, seen.rate, float(changes.at[mine[-1]]), says, limit, unit)
-        ],
+        at=last if contradicted else max(changes.until, last),
+        evidence=[evidence(rule.metric, port, seen.rate, last, says, limit, unit)],
         because=f"{port}: {says}",
         side=port,
         direction="rx",

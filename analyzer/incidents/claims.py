@@ -119,6 +119,7 @@ def _of_rack(rack: str, members: list[Claim], heads: list[str]) -> Finding:
         about=Place("rack", rack),
         at=last,
         evidence=[finding.evidence[0] for finding in findings[:8]],
+        detail={**first.detail, "answers": min(f.detail.get("answers", 0.0) for f in findings)},
         because=(
             f"rack {rack} is dark for {(last - first.since) / 60:.1f} min: {len(members)} of "
             f"{len(heads)} cabled devices in it went down within {TOGETHER:.0f} s"

@@ -71,6 +71,8 @@ def advance(
     step = Step()
     known = ledger.sequence
     for claim in standing:
+        if now - claim.seen >= policy.hold_of(claim.kind):
+            continue  # what a detector still remembers, but was seen last a hold-down ago
         incident = _home(ledger, claim, topology)
         if incident is None:
             incident = _open(ledger, claim, topology, prefix)
@@ -169,6 +171,8 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
     own = claim.culprit == incident.culprit or weight(claim.kind, claim.culprit) > grave
     if own:
         incident.last_seen = max(incident.last_seen, claim.seen)
+    if own and claim.kind is DEVICE_DOWN:
+        incident.answers = bool(lead.detail.get("answers"))
     if own and weight(claim.kind, claim.culprit) >= grave:
         former = incident.culprit
         incident.kind, incident.culprit = claim.kind, claim.culprit

@@ -54,7 +54,7 @@ def suppressed_by(
         if span.start <= incident.opened_at <= span.end
         and in_scope(incident.culprit, span.scope, topology)
     ]
-    if kind is DEVICE_DOWN and may_restart(incident.culprit, topology):
+    if kind is DEVICE_DOWN and not incident.answers and may_restart(incident.culprit, topology):
         reason, until = f"boot:{incident.culprit.id}", incident.opened_at + grace
         excuses.append(_Span(incident.opened_at, until, reason, {}, ""))
     if not excuses:

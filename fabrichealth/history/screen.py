@@ -14,8 +14,8 @@ from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Reason
 from fabrichealth.units import DARK_DBM, Unit
 
-EARLIEST = 631_152_000.0
-"""1990-01-01 UTC: before it lie clocks that were never set, and seconds read as milliseconds."""
+EARLIEST = 0.0
+"""1970-01-01 UTC; a history may count from any moment, but no time is negative."""
 LATEST = 4_102_444_800.0
 """2100-01-01 UTC: after it lie micro- and nanoseconds read as milliseconds."""
 
@@ -62,7 +62,7 @@ class Screen:
             report.sum_up(f"{file}: {metric}: {_values(many)} refused, not a finite number")
         if self._undated:
             report.sum_up(
-                f"{file}: {_values(self._undated)} with a time stamp outside 1990 .. 2100 refused; "
+                f"{file}: {_values(self._undated)} with a time stamp outside 1970 .. 2100 refused; "
                 "JSON lines have milliseconds, text has seconds"
             )
         implausible = self._outside.total() + self._undated

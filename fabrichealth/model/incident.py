@@ -57,6 +57,8 @@ class Incident:
     safe_because: str | None = None
     data_quality: str = "good"
     suppressed_by: str | None = None
+    answers: bool = False
+    """Of a device that is cut off: its own agent goes on answering, so it does not restart."""
 
     def to_json(self) -> dict[str, object]:
         """Return the object of contract 5, ready for `json.dumps`."""

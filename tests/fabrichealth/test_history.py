@@ -131,10 +131,7 @@ def test_light_below_the_floor_is_dark_not_refused(store: EmbeddedStore, tmp_pat
 @pytest.mark.parametrize(
     "milliseconds",
     [
-        pytest.param("1000", id="a clock never set"),
         pytest.param("-1000", id="before the epoch"),
-        pytest.param("1767225615", id="seconds for milliseconds"),
-        pytest.param("631151999999", id="the last of 1989"),
         pytest.param("4102444800000", id="the first of 2100"),
         pytest.param("1767225615000000", id="microseconds for milliseconds"),
         pytest.param("1e300", id="no time at all"),
@@ -148,7 +145,7 @@ def test_an_impossible_time_stamp_costs_only_its_sample(
     assert held(store, UP) == [(10.0, 1.0), (20.0, 1.0)]
     assert (report.refused, report.malformed) == ({Reason.IMPLAUSIBLE: 1}, 0)
     assert report.warnings == [
-        "history.jsonl: 1 value with a time stamp outside 1990 .. 2100 refused; "
+        "history.jsonl: 1 value with a time stamp outside 1970 .. 2100 refused; "
         "JSON lines have milliseconds, text has seconds"
     ]
 
@@ -165,14 +162,14 @@ def test_a_time_far_from_the_rest_is_history_if_it_is_possible(
 def test_text_is_screened_as_json_is(store: EmbeddedStore, tmp_path: Path) -> None:
     port = 'fabric_port_up{device="leaf-01",port="Ethernet0"}'
     (tmp_path / "h.om").write_text(
-        f"{port} 7 {BASE}\n{port} 1 {BASE + 10}\n{port} 1 1\n{port} 0 +Inf\n{port} 0 1e14\n"
+        f"{port} 7 {BASE}\n{port} 1 {BASE + 10}\n{port} 1 -1\n{port} 0 +Inf\n{port} 0 1e14\n"
     )
     report = history.read([tmp_path / "h.om"], store)
     assert held(store, UP) == [(10.0, 1.0)]
     assert report.refused == {Reason.IMPLAUSIBLE: 4}
     assert [warning.partition(" refused")[0] for warning in report.warnings] == [
         "h.om: fabric_port_up: 1 value outside 0 .. 1",
-        "h.om: 3 values with a time stamp outside 1990 .. 2100",
+        "h.om: 3 values with a time stamp outside 1970 .. 2100",
     ]
 
 
