@@ -169,6 +169,12 @@ class Site:
     detectors: dict[str, Settings]
     policy: Policy
     notify: list[Notify]
+    lines: tuple[int, ...] = ()
+    """Line of each target in the file."""
+
+    def error(self, index: int, what: str) -> SiteError:
+        """Return an error about a target that names file and line."""
+        return SiteError(f"{self.path}:{self.lines[index]}: targets.{index}: {what}")
 
 
 def read(
@@ -212,6 +218,7 @@ def read(
         site_detectors,
         parsed.policy,
         parsed.notify,
+        tuple(file.line(("targets", index)) for index in range(len(parsed.targets))),
     )
 
 

@@ -57,8 +57,18 @@ class Setup:
     store: StoreSettings
 
     def sources(self, table: SeriesTable) -> list[Source]:
-        """Build a source for every target."""
-        return [self._source(row, table) for row in self.site.targets]
+        """Build a source for every target.
+
+        Raises:
+            SiteError: one cannot be built from what its target says; names file and line.
+        """
+        built = []
+        for index, row in enumerate(self.site.targets):
+            try:
+                built.append(self._source(row, table))
+            except SiteError as wrong:
+                raise self.site.error(index, str(wrong)) from None
+        return built
 
     def _source(self, row: config.TargetRow, table: SeriesTable) -> Source:
         kind = source_type(row.source)

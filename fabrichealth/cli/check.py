@@ -2,6 +2,8 @@
 
 import argparse
 import asyncio
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 from collectors.intake import Bounds
@@ -11,9 +13,11 @@ from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._events import read_events, warn_of_strangers
 from fabrichealth.cli._site import Setup, load
-from fabrichealth.errors import SourceUnavailable
+from fabrichealth.config import Site
+from fabrichealth.errors import SiteError, SourceUnavailable
 from fabrichealth.model import SeriesTable
 from fabrichealth.runtime.clock import Clock
+from fabrichealth.web.access import read_access
 
 AT_ONCE = 64
 
@@ -36,6 +40,11 @@ class Check(Command):
         sources = setup.sources(table)
         if site.events and site.events.exists():
             warn_of_strangers(read_events(site.events), topology, site.events)
+        lacks = list(_lacks(site))
+        if lacks:
+            for what in lacks[1:]:
+                _terminal.say(what)
+            raise SiteError(lacks[0])
         strangers = [row for row in site.targets if not _written(setup, row.device or row.name)]
         _terminal.say(
             f"{site.path}: well; {len(site.targets)} targets, {len(topology.devices)} devices, "
@@ -46,6 +55,29 @@ class Check(Command):
         if not asked.probe:
             return WELL
         return asyncio.run(_probe(sources, table))
+
+
+def _lacks(site: Site) -> Iterator[str]:
+    """Yield, a line each, what the site names and is not there for whoever runs this."""
+    for index, row in enumerate(site.targets):
+        if row.secret_file is not None and not os.access(row.secret_file, os.R_OK):
+            what = f"secret_file {row.secret_file} cannot be read; check path and rights"
+            yield str(site.error(index, what))
+        if row.secret_env and row.secret_env not in os.environ:
+            what = f"environment variable {row.secret_env} (secret_env) is not set"
+            yield str(site.error(index, what))
+    if site.web_config is not None:
+        try:
+            read_access(site.web_config)
+        except SiteError as wrong:
+            yield f"{site.path}: web_config: {wrong}"
+    there = next(folder for folder in (site.state, *site.state.absolute().parents)
+                 if os.path.lexists(folder))  # fmt: skip
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        yield (
+            f"{site.path}: state: {site.state} cannot be made or written, because of {there}; "
+            "give a folder that is ours"
+        )
 
 
 def _written(setup: Setup, name: str) -> bool:

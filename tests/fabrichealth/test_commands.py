@@ -119,6 +119,27 @@ class TestCheck:
         assert said.status == 1
         assert "topology.yaml:4: links.1: b: device g is not among the devices" in said.err
 
+    @pytest.mark.parametrize(
+        ("more", "says"),
+        [
+            ("secret_file: no.secret", "site.yaml:2: targets.0: secret_file"),
+            ("secret_env: NOT_SET_HERE", "site.yaml:2: targets.0: environment variable NOT_SET"),
+            ("mapping: nothing", "site.yaml:2: targets.0: mapping nothing: no such file"),
+            ("}]\nweb_config: no.yml\n#", "site.yaml: web_config: "),
+            ("}]\nstate: site.yaml/state\n#", "site.yaml: state: "),
+        ],
+    )
+    def test_what_the_site_names_must_be_there(
+        self, terminal: Terminal, site: Path, more: str, says: str, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.delenv("NOT_SET_HERE", raising=False)
+        where = "" if "state:" in more else f"state: {site.parent}/state\n"
+        text = f'targets:\n  [{{name: h, source: prom, address: "http://h/", {more}}}]\n{where}'
+        site.write_text(text)
+        said = terminal("check", "-c", site)
+        assert said.status == 1
+        assert says in said.err
+
     def test_a_probe_says_what_each_target_answers(
         self, terminal: Terminal, site: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -142,7 +163,7 @@ class TestCheck:
         port.mkdir(parents=True)
         (port / "state").write_text("4: ACTIVE\n")
         (port / "phys_state").write_text("5: LinkUp\n")
-        site.write_text("targets: [{name: h, source: host, root: tree}]\n")
+        site.write_text("state: state\ntargets: [{name: h, source: host, root: tree}]\n")
         said = terminal("check", "-c", site, "--probe")
         assert said.status == 0, said.out
         assert said.out.splitlines()[-1] == "1 of 1 targets answered"
