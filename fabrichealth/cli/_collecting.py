@@ -7,6 +7,7 @@ it finds comes back as JSON lines.
 import asyncio
 import json
 import logging
+import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -20,6 +21,7 @@ from collectors.poller import Poller
 from collectors.source import Source
 from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.watchers import DROPPED_SAMPLES, SPOOLED_SAMPLES
+from fabrichealth.cli import _judged as judged
 from fabrichealth.cli._events import EventsFile
 from fabrichealth.cli._incidents import newest
 from fabrichealth.cli._judge_child import JudgeChild
@@ -39,6 +41,8 @@ log = logging.getLogger("collecting")
 FOLLOW_PERIOD = 2.0
 SAVE_PERIOD = 60.0
 OWN_PERIOD = 10.0
+JUDGE_PATIENCE = 60.0
+"""Seconds beyond one pass without a word of the judge, after which we are not ready."""
 AGAIN = 5.0
 """Seconds before work that failed is begun again."""
 
@@ -67,6 +71,8 @@ class Collecting:
         self.judging = asyncio.Event()
         """Set once the judging child has made its first pass."""
         self._judge: JudgeChild | None = None
+        self._judged_at: float | None = None
+        """When the judge was heard last (`time.monotonic`); None where none is to be."""
         self._refusing = False
         self._tasks: list[asyncio.Task[None]] = []
         self._committer: Committer | None = None
@@ -103,7 +109,11 @@ class Collecting:
     def waiting_for(self) -> str:
         """Return what is not there yet, in a few words; nothing when every target was visited."""
         number = self.poller.unvisited
-        return f"{number} targets not visited yet" if number else ""
+        if number:
+            return f"{number} targets not visited yet"
+        quiet = 0.0 if self._judged_at is None else time.monotonic() - self._judged_at
+        patience = JUDGE_PATIENCE + self.setup.site.policy.judge_every / self.clock.speed
+        return "nothing judges" if quiet > patience else ""
 
     async def stop(self) -> None:
         """Stop polling, commit what is left, let go of the files."""
@@ -135,6 +145,7 @@ class Collecting:
         self.setup = setup
         await self._follow(sources)
         if self._judge is not None:
+            self._write_judged()
             self._judge.replace()
 
     def take(self, batches: list[Batch], events: list[Event]) -> None:
@@ -246,10 +257,21 @@ class Collecting:
 
     async def judged(self) -> None:
         """Run the judging child until cancelled."""
-        self._judge = JudgeChild(self.setup.site.path, self.clock, self._hear)
+        self._judged_at = time.monotonic()
+        self._write_judged()
+        self._judge = JudgeChild(self.paths.folder, self.clock, self.hear)
         await self._judge.run()
 
-    def _hear(self, plain: dict[str, Any]) -> None:
+    def _write_judged(self) -> None:
+        """Write what the judge goes by; if that fails, it goes on by what was written before."""
+        try:
+            judged.write(self.setup, self.paths.judged)
+        except SiteError as wrong:
+            log.error("%s", wrong)
+
+    def hear(self, plain: dict[str, Any]) -> None:
+        """Take one line of the judge."""
+        self._judged_at = time.monotonic()
         if "open" in plain:
             self._settle({incident["incident"]: incident for incident in plain["open"]})
         if "incident" in plain:

@@ -26,8 +26,8 @@ LONGEST_LINE = 2**26
 class JudgeChild:
     """Keeps one judging process alive and hands on each JSON line that it says."""
 
-    def __init__(self, site: Path, clock: Clock, hear: Callable[[dict[str, Any]], None]) -> None:
-        self._words = [sys.executable, "-m", "fabrichealth.cli._judging", str(site)]
+    def __init__(self, state: Path, clock: Clock, hear: Callable[[dict[str, Any]], None]) -> None:
+        self._words = [sys.executable, "-m", "fabrichealth.cli._judging", str(state)]
         self._words += ["--speed", repr(clock.speed), "--origin", repr(clock.origin)]
         self._hear = hear
         self._child: asyncio.subprocess.Process | None = None
@@ -49,7 +49,7 @@ class JudgeChild:
             await asyncio.sleep(RESTART_DELAY)
 
     def replace(self) -> None:
-        """End the present child, so that one that reads the site file afresh takes its place."""
+        """End the present child, so that one that reads what was written since follows."""
         if self._child is not None and self._child.stdin is not None:
             self._replaced = True
             self._child.stdin.close()

@@ -15,11 +15,11 @@ from typing import Any
 
 import orjson
 
+from analyzer.incidents.lifecycle import Policy as JudgePolicy
 from analyzer.judge import Judge, Outcome, detectors
 from analyzer.ledger import load as load_ledger
 from analyzer.ledger import save
-from fabrichealth.cli._site import load
-from fabrichealth.cli.replay import policy_of
+from fabrichealth.cli import _judged as judged
 from fabrichealth.errors import FabricHealthError, StoreError
 from fabrichealth.events import parse
 from fabrichealth.runtime.clock import Clock
@@ -36,7 +36,7 @@ LAG = 1.5
 def main() -> int:
     """Judge until the parent goes."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("site", type=Path)
+    parser.add_argument("state", type=Path)
     parser.add_argument("--speed", type=float, default=1.0)
     parser.add_argument("--origin", type=float, default=None)
     asked = parser.parse_args()
@@ -44,7 +44,7 @@ def main() -> int:
         stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s"
     )
     try:
-        return _judge(asked.site, Clock(asked.speed, asked.origin))
+        return _judge(asked.state, Clock(asked.speed, asked.origin))
     except FabricHealthError as wrong:
         log.error("%s", wrong)
         return 1
@@ -52,20 +52,20 @@ def main() -> int:
         return 0
 
 
-def _judge(site_file: Path, clock: Clock) -> int:
-    setup = load(site_file)
-    paths = StatePaths(setup.site.state)
+def _judge(state: Path, clock: Clock) -> int:
+    paths = StatePaths(state)
+    topology, sections, policy = judged.read(paths.judged)
     store = EmbeddedStore.open(paths.store, read_only=True)
     journal = SqliteJournal.open(paths.journal, read_only=True)
     ledger = load_ledger(paths.ledger)
     judge = Judge(
         store,
-        setup.topology,
-        detectors(setup.site.detectors),
+        topology,
+        detectors(sections),
         ledger,
-        policy_of(setup.site),
+        JudgePolicy(policy.hold_down, policy.grace),
     )
-    every = setup.site.policy.judge_every
+    every = policy.judge_every
     position, due = 0, clock.now()
     _line({"open": [incident.to_json() for incident in ledger.incidents]})
     while not _orphaned(max(due - clock.now(), 0.0) / clock.speed):

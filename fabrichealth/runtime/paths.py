@@ -26,6 +26,11 @@ class StatePaths:
         return self.folder / "ledger.json"
 
     @property
+    def judged(self) -> Path:
+        """What the judging process goes by: the validated topology, detectors and policy."""
+        return self.folder / "judged.json"
+
+    @property
     def memory(self) -> Path:
         """What sources remember: wrap offsets, last codes, cursors."""
         return self.folder / "sources.json"

@@ -120,6 +120,7 @@ def test_a_judge_that_dies_is_started_again(site: MakeSite) -> None:
     daemon = one.start()
     one.judged()
     (child,) = psutil.Process(daemon.process.pid).children()
+    one.file.write_text(one.file.read_text() + "unfinish")  # nobody has said to take it up
     child.kill()
     until(lambda: "starting it again" in daemon.said, "the notice")
 
@@ -127,6 +128,8 @@ def test_a_judge_that_dies_is_started_again(site: MakeSite) -> None:
         return any(new.pid != child.pid for new in psutil.Process(daemon.process.pid).children())
 
     until(another, "another judge")
+    until(lambda: psutil.Process(daemon.process.pid).children(), "its stay")
+    assert daemon.said.count("starting it again") == 1
     assert status(f"{one.address}/-/ready") == 200
 
 

@@ -1,0 +1,76 @@
+"""What the judging process goes by: the validated site, as `run` wrote it into `state:`.
+
+The files of the site are not read again when a judge is started again: somebody may be in the
+middle of editing them, and an unfinished edit must not end judging.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import orjson
+from pydantic import ValidationError
+
+from analyzer.detector import Detector, DetectorSettings
+from fabrichealth.cli._site import DETECTORS, Setup
+from fabrichealth.config import Policy
+from fabrichealth.errors import SiteError
+from fabrichealth.plugins import item
+from fabrichealth.topology import Topology
+from fabrichealth.topology.contradictions import Written
+
+Judged = tuple[Topology, dict[str, DetectorSettings], Policy]
+
+
+def write(setup: Setup, path: Path) -> None:
+    """Write what is judged by; what was written before stays until it is whole.
+
+    Raises:
+        SiteError: the file cannot be written.
+    """
+    topology, site = setup.topology, setup.site
+    rows: dict[str, Mapping[str, Any]] = {
+        "devices": topology.devices, "links": topology.links, "domains": topology.domains,
+        "racks": topology.racks, "loops": topology.loops, "feeds": topology.feeds,
+    }  # fmt: skip
+    plain: dict[str, Any] = {
+        "topology": {key: [_plain(row) for row in known.values()] for key, known in rows.items()},
+        "detectors": {name: _plain(section) for name, section in site.detectors.items()},
+        "policy": _plain(site.policy),
+    }
+    plain["topology"]["routing"] = [_plain(route) for route in topology.routing]
+    draft = path.with_suffix(".draft")
+    try:
+        draft.write_bytes(orjson.dumps(plain))
+        draft.replace(path)
+    except OSError as wrong:
+        raise SiteError(f"{draft}: cannot be written ({wrong.strerror}); check state:") from None
+
+
+def read(path: Path) -> Judged:
+    """Return topology, detectors' settings and policy as they were written.
+
+    Raises:
+        SiteError: the file cannot be read, or is of another version.
+    """
+    try:
+        plain = orjson.loads(path.read_bytes())
+        written = Written.model_validate(plain["topology"])
+        sections = {
+            name: item(DETECTORS, name, Detector).settings_type.model_validate(section)
+            for name, section in plain["detectors"].items()
+        }
+        policy = Policy.model_validate(plain["policy"])
+    except OSError as wrong:
+        raise SiteError(f"{path}: cannot be read ({wrong.strerror}); check state:") from None
+    except (ValidationError, ValueError, KeyError, TypeError, AttributeError):
+        raise SiteError(f"{path}: not what run writes there; restart run") from None
+    topology = Topology(
+        written.devices, written.links, written.domains, written.racks,
+        written.loops, written.feeds, written.routing,
+    )  # fmt: skip
+    return topology, sections, policy
+
+
+def _plain(model: Any) -> dict[str, Any]:
+    return dict(model.model_dump(mode="json", by_alias=True))
