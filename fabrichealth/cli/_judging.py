@@ -17,8 +17,8 @@ import orjson
 
 from analyzer.incidents.lifecycle import Policy as JudgePolicy
 from analyzer.judge import Judge, Outcome, detectors
+from analyzer.ledger import Ledger, save
 from analyzer.ledger import load as load_ledger
-from analyzer.ledger import save
 from fabrichealth.cli import _judged as judged
 from fabrichealth.errors import FabricHealthError, StoreError
 from fabrichealth.events import parse
@@ -66,7 +66,7 @@ def _judge(state: Path, clock: Clock) -> int:
         JudgePolicy(policy.hold_down, policy.grace),
     )
     every = policy.judge_every
-    position, due = 0, clock.now()
+    position, due, refused = 0, clock.now(), ""
     _line({"open": [incident.to_json() for incident in ledger.incidents]})
     while not _orphaned(max(due - clock.now(), 0.0) / clock.speed):
         due = max(due + every, clock.now())
@@ -80,8 +80,25 @@ def _judge(state: Path, clock: Clock) -> int:
             continue
         # said before it is saved: what is lost with us in between is judged and said again
         _send(outcome)
-        save(ledger, paths.ledger)
+        refused = _kept(ledger, paths.ledger, refused)
     return 0
+
+
+def _kept(ledger: Ledger, path: Path, refused: str) -> str:
+    """Save the ledger; a disk that takes nothing is said once, and judging goes on in memory.
+
+    `refused` is what the last attempt said, empty if it was well; returned for the next.
+    """
+    try:
+        save(ledger, path)
+    except OSError as wrong:
+        why = wrong.strerror or str(wrong)
+        if why != refused:
+            log.error("%s: cannot be written (%s); make room, judging goes on meanwhile", path, why)
+        return why
+    if refused:
+        log.info("%s: is written again", path)
+    return ""
 
 
 def _orphaned(seconds: float) -> bool:
