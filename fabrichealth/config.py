@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
-from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field, field_validator
 
+from fabrichealth.address import checked_url
 from fabrichealth.errors import SiteError
 from fabrichealth.settings import Duration, Settings, seconds
 from fabrichealth.yamlfile import Loc, YamlFile, load, text_of
@@ -80,7 +80,7 @@ class Notify(Settings):
     @field_validator("url")
     @classmethod
     def _http(cls, url: str) -> str:
-        return _checked_url(url, ("http", "https"))
+        return checked_url(url, ("http", "https"))
 
 
 class TargetRow(Settings):
@@ -265,40 +265,13 @@ def _check_address(file: YamlFile, loc: Loc, row: TargetRow, kind: SourceKind) -
     if not row.address:
         raise file.error(loc, f"address is missing; {row.source} wants {_forms(kind)}")
     try:
-        _checked_url(row.address, kind.schemes)
+        checked_url(row.address, kind.schemes)
     except ValueError as wrong:
         raise file.error((*loc, "address"), str(wrong)) from None
 
 
 def _forms(kind: SourceKind) -> str:
     return " or ".join(f"{scheme}://HOST" for scheme in kind.schemes)
-
-
-_PLAIN = r"[a-z+]+://([^/?#@:]*@)?([^/?#@:\[\]]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?([/?#]|$)"
-"""An address whose host, and port if any, are plain: an @ behind them is no end of a password."""
-
-
-def _checked_url(url: str, schemes: tuple[str, ...]) -> str:
-    """Return an address of one of these schemes; no message repeats what may be a secret."""
-    # a password may hold / ? # and @ itself; a colon before any @ that follows is taken for one
-    if re.search(r"://[^/?#@]*:[^@]*@", url) and not re.match(_PLAIN, url):
-        raise ValueError("an address holds no password; use user and secret_file")
-    try:
-        parts = urlsplit(url)
-        _ = parts.port
-    except ValueError as wrong:
-        why = str(wrong) if "@" not in url else "user, host or port cannot be read"
-        raise ValueError(f"{_masked(url)!r} is not an address: {why}") from None
-    if parts.scheme not in schemes or not (parts.netloc or parts.path.strip("/")):
-        forms = " or ".join(f"{scheme}://HOST" for scheme in schemes)
-        raise ValueError(f"{_masked(url)!r} is not an address of the form {forms}")
-    return url
-
-
-def _masked(url: str) -> str:
-    """Return an address as a message may show it: nothing before an @, nothing of a query."""
-    shown = re.sub(r"^([a-z+]*://)?.*@", r"\1..@", url, flags=re.DOTALL)
-    return re.split("[?#]", shown, maxsplit=1)[0]
 
 
 def _anchored(row: TargetRow, base: Path) -> TargetRow:

@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass, field, replace
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -26,7 +25,7 @@ from fabrichealth.cli._events import EventsFile
 from fabrichealth.cli._incidents import newest
 from fabrichealth.cli._judge_child import JudgeChild
 from fabrichealth.cli._site import Setup
-from fabrichealth.errors import SiteError, StoreError
+from fabrichealth.errors import StoreError
 from fabrichealth.events import Event
 from fabrichealth.model import Batch, SeriesTable
 from fabrichealth.runtime.clock import Clock
@@ -84,7 +83,7 @@ class Collecting:
             SiteError: the folder of the state cannot be made, or a target's files not be read.
             StoreError: the store cannot be opened.
         """
-        _make(self.paths.folder)
+        self.paths.make()
         if self.keep:
             self.store = EmbeddedStore.open(self.paths.store, settings=self.setup.store)
             self.table = self.store.table
@@ -145,7 +144,7 @@ class Collecting:
         self.setup = setup
         await self._follow(sources)
         if self._judge is not None:
-            self._write_judged()
+            judged.write(self.setup, self.paths.judged)
             self._judge.replace()
 
     def take(self, batches: list[Batch], events: list[Event]) -> None:
@@ -258,16 +257,9 @@ class Collecting:
     async def judged(self) -> None:
         """Run the judging child until cancelled."""
         self._judged_at = time.monotonic()
-        self._write_judged()
+        judged.write(self.setup, self.paths.judged)
         self._judge = JudgeChild(self.paths.folder, self.clock, self.hear)
         await self._judge.run()
-
-    def _write_judged(self) -> None:
-        """Write what the judge goes by; if that fails, it goes on by what was written before."""
-        try:
-            judged.write(self.setup, self.paths.judged)
-        except SiteError as wrong:
-            log.error("%s", wrong)
 
     def hear(self, plain: dict[str, Any]) -> None:
         """Take one line of the judge."""
@@ -303,12 +295,3 @@ class Collecting:
         clock = self.table.clock("verdicts", "judge")
         self.exporter.drop(clock)
         self.take([Batch(clock, at, series, values)], [])
-
-
-def _make(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as wrong:
-        raise SiteError(
-            f"state: {folder} cannot be made ({wrong.strerror}); give a folder that is ours"
-        ) from None

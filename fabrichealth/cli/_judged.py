@@ -4,6 +4,7 @@ The files of the site are not read again when a judge is started again: somebody
 middle of editing them, and an unfinished edit must not end judging.
 """
 
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -19,15 +20,13 @@ from fabrichealth.plugins import item
 from fabrichealth.topology import Topology
 from fabrichealth.topology.contradictions import Written
 
+log = logging.getLogger(__name__)
+
 Judged = tuple[Topology, dict[str, DetectorSettings], Policy]
 
 
 def write(setup: Setup, path: Path) -> None:
-    """Write what is judged by; what was written before stays until it is whole.
-
-    Raises:
-        SiteError: the file cannot be written.
-    """
+    """Write what is judged by; if that fails, what was written before stays, and it is told."""
     topology, site = setup.topology, setup.site
     rows: dict[str, Mapping[str, Any]] = {
         "devices": topology.devices, "links": topology.links, "domains": topology.domains,
@@ -44,7 +43,7 @@ def write(setup: Setup, path: Path) -> None:
         draft.write_bytes(orjson.dumps(plain))
         draft.replace(path)
     except OSError as wrong:
-        raise SiteError(f"{draft}: cannot be written ({wrong.strerror}); check state:") from None
+        log.error("%s: cannot be written (%s); check state:", draft, wrong.strerror)
 
 
 def read(path: Path) -> Judged:

@@ -3,12 +3,27 @@
 from dataclasses import dataclass
 from pathlib import Path
 
+from fabrichealth.errors import SiteError
+
 
 @dataclass(frozen=True)
 class StatePaths:
     """Files of one site's state."""
 
     folder: Path
+
+    def make(self) -> None:
+        """Make the folder.
+
+        Raises:
+            SiteError: it cannot be made.
+        """
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as wrong:
+            raise SiteError(
+                f"state: {self.folder} cannot be made ({wrong.strerror}); give a folder of ours"
+            ) from None
 
     @property
     def store(self) -> Path:
