@@ -50,7 +50,8 @@ class Replay:
         if held is None:
             return
         first, last = held
-        step = max(self.every, min(shortest_period(self.store, first), LONGEST_STEP))
+        period = shortest_period(self.store, first)
+        step = max(self.every, min(period, LONGEST_STEP))
         judge = Judge(
             self.store,
             self.topology,
@@ -59,16 +60,15 @@ class Replay:
             self.policy,
         )
         judge.tell(self.events)
-        for now in self._moments(first, last, step):
+        for now in self._moments(first, last, step, max(LONGEST_SILENCE, 3 * period)):
             self.passes += 1
             yield judge.judge(now)
 
-    def _moments(self, first: float, last: float, step: float) -> Iterator[float]:
-        """Yield when to judge; stretches in which nothing was read are stepped over.
+    def _moments(self, first: float, last: float, step: float, reach: float) -> Iterator[float]:
+        """Yield when to judge; stretches of `reach` in which nothing was read are stepped over.
 
         One clock that was off by a year must not cost three million empty passes.
         """
-        reach = max(LONGEST_SILENCE, 3 * shortest_period(self.store, first))
         now, checked = first, first
         while now < last:
             now = min(now + step, last)

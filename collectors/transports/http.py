@@ -7,18 +7,17 @@ not followed, because credentials would follow them. No message holds a secret.
 
 import asyncio
 import base64
-import os
 import ssl
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import aiohttp
 from yarl import URL
 
 from collectors.source import Target
+from collectors.transports.secrets import secret
 from fabrichealth.errors import SiteError, SourceUnavailable
 
 _CHUNK = 2**16
@@ -52,6 +51,7 @@ class HttpClient:
     """
 
     def __init__(self, target: Target, timeout: float, max_bytes: int) -> None:
+        self._target = target
         self._name = target.name
         self._options = target.options
         self._timeout = timeout
@@ -143,32 +143,14 @@ class HttpClient:
             ) from None
 
     def _credentials(self) -> dict[str, str]:
-        secret = self._secret()
-        if secret is None:
+        word = secret(self._target)
+        if word is None:
             return {}
         user = self._options.get("user")
         if user:
-            pair = base64.b64encode(f"{user}:{secret}".encode()).decode()
+            pair = base64.b64encode(f"{user}:{word}".encode()).decode()
             return {"Authorization": f"Basic {pair}"}
-        return {"Authorization": f"Bearer {secret}"}
-
-    def _secret(self) -> str | None:
-        file, variable = self._options.get("secret_file"), self._options.get("secret_env")
-        if file:
-            try:
-                return Path(file).read_text(encoding="utf-8").strip()
-            except (OSError, UnicodeDecodeError):
-                raise SourceUnavailable(
-                    f"{self._name}: secret_file {file} cannot be read; check path and rights"
-                ) from None
-        if variable:
-            secret = os.environ.get(variable)
-            if secret is None:
-                raise SourceUnavailable(
-                    f"{self._name}: environment variable {variable} (secret_env) is not set"
-                )
-            return secret.strip()
-        return None
+        return {"Authorization": f"Bearer {word}"}
 
     def _check(self, url: URL, response: aiohttp.ClientResponse) -> None:
         status = response.status
