@@ -7,13 +7,19 @@ repeats to the letter.
 
 import math
 import random
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from emulator.ethernet import EthernetState
+from emulator.optics import ModuleState
 from emulator.plan import Cable, Plan
 
 IDLE, BUSY = 0.15, 0.72
 """Share of line rate that a rail carries outside and inside a collective phase."""
+
+AIR_CELSIUS = 30.0
+"""Air that reaches the modules."""
 
 PHASE = 40.0
 """Seconds of one compute and communication phase."""
@@ -36,11 +42,15 @@ class PortState:
     replays: float = 0.0
     crc_errors: float = 0.0
     rx_words: float = 0.0
-    """Octets received, in InfiniBand's 4-octet words."""
+    """Octets received, in words of 4."""
     tx_words: float = 0.0
+    ethernet: EthernetState | None = None
+    """What only a port of an Ethernet cable has."""
 
     def __post_init__(self) -> None:
         self.lanes = self.cable.lanes
+        if self.cable.technology == "roce":
+            self.ethernet = EthernetState(ModuleState(_serial(self.name), self.cable.lanes))
 
     @property
     def gbps(self) -> float:
@@ -86,13 +96,14 @@ class Fabric:
     def __init__(self, plan: Plan, seed: int, now: float) -> None:
         self.plan = plan
         self.random = random.Random(seed)  # noqa: S311 - repeatable noise
+        self._light = random.Random(seed + 1)  # noqa: S311 - the same, for what is optical
         self.now = now
         self.began = now
         self.last_step = 0.0
         """Length of the last step, in seconds."""
         self.ports: dict[str, PortState] = {}
         self._ports_by_device: dict[str, list[str]] = {}
-        for cable in (*plan.rails_cables, *plan.nvlink_cables):
+        for cable in plan.cables:
             for end in (cable.a, cable.b):
                 self.ports[end] = PortState(end, cable)
                 self._ports_by_device.setdefault(end.partition("/")[0], []).append(end)
@@ -118,6 +129,13 @@ class Fabric:
         """Return an accelerator by name."""
         host = name.rpartition("-")[0]
         return next(one for one in self.hosts[host].accelerators if one.name == name)
+
+    def ethernet(self, port: str) -> EthernetState:
+        """Return what the port of an Ethernet cable has beyond others."""
+        state = self.ports[port].ethernet
+        if state is None:
+            raise KeyError(port)
+        return state
 
     def ports_of(self, device: str) -> Iterator[PortState]:
         """Yield the ports of a device."""
@@ -148,7 +166,12 @@ class Fabric:
         phase = math.sin(2 * math.pi * (now - self.began) / PHASE)
         load = (IDLE + BUSY) / 2 + (BUSY - IDLE) / 2 * phase
         for port in self.ports.values():
+            if port.ethernet is not None:
+                port.ethernet.module.shine(AIR_CELSIUS)
+        for port in self.ports.values():
             self._move(port, step, load)
+            if port.ethernet is not None:
+                self._move_ethernet(port, port.ethernet, step, load)
         self._fallen.clear()
         for host in self.hosts.values():
             for one in host.accelerators:
@@ -173,6 +196,19 @@ class Fabric:
             port.replays += self._poisson(rates.replays * step)
             port.crc_errors += self._poisson(rates.crc_errors * step)
 
+    def _move_ethernet(
+        self, port: PortState, state: EthernetState, step: float, load: float
+    ) -> None:
+        far = self.peer(port).ethernet
+        if far is None:
+            return
+        if not port.up:
+            state.module.receive(None)
+            return
+        state.receive(far, port.gbps, step, lambda mean: self._poisson(mean, self._light))
+        state.stop(far, port.gbps, step)
+        state.mark(load, port.gbps, step, self._light)
+
     def _lit(self, port: PortState) -> bool:
         cable = port.cable
         if cable.id in self.unplugged or cable.id in self._fallen:
@@ -189,14 +225,20 @@ class Fabric:
         for one in host.accelerators:
             one.xid = 0
 
-    def _poisson(self, mean: float) -> int:
+    def _poisson(self, mean: float, noise: random.Random | None = None) -> int:
         """Draw from Poisson's distribution (Knuth below 30, normal above)."""
         if mean <= 0:
             return 0
+        noise = noise or self.random
         if mean > 30:
-            return max(0, round(self.random.gauss(mean, math.sqrt(mean))))
-        limit, product, count = math.exp(-mean), self.random.random(), 0
+            return max(0, round(noise.gauss(mean, math.sqrt(mean))))
+        limit, product, count = math.exp(-mean), noise.random(), 0
         while product > limit:
-            product *= self.random.random()
+            product *= noise.random()
             count += 1
         return count
+
+
+def _serial(port: str) -> str:
+    """Return the serial number of the module in a port: the same in every run."""
+    return f"EM{zlib.crc32(port.encode()):08X}"

@@ -149,6 +149,42 @@ class Reboot(Fault):
 
 
 @dataclass(frozen=True)
+class DirtyConnector(Fault):
+    """Dirt before a receiver takes so many dB of its light."""
+
+    port: str
+    loss_db: float = 2.0
+
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Dim it."""
+        fabric.ethernet(self.port).module.loss_db = self.loss_db
+        return []
+
+    def end(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Clean it."""
+        fabric.ethernet(self.port).module.loss_db = 0.0
+        return []
+
+
+@dataclass(frozen=True)
+class PausingReceiver(Fault):
+    """A port that stops its peer for a share of the time."""
+
+    port: str
+    duty: float = 0.3
+
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Stop it."""
+        fabric.ethernet(self.port).pausing = self.duty
+        return []
+
+    def end(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Let it go."""
+        fabric.ethernet(self.port).pausing = 0.0
+        return []
+
+
+@dataclass(frozen=True)
 class Maintenance(Fault):
     """Work on a rack, announced."""
 

@@ -1,15 +1,33 @@
 """Plan: what an emulated supernode is made of, and how it is cabled.
 
 Racks of hosts, each with accelerators joined by NVLink through the host's own NVSwitches and
-with one InfiniBand HCA per rail; rail i of every host ends in switch `leaf-0i`.
+with one InfiniBand HCA per rail; rail i of every host ends in switch `leaf-0i`. If asked for, an
+Ethernet fabric beside it: one interface `eth0` per host, access switches of several makes, and a
+spine above them.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 NVSWITCHES = 2
 NVLINKS = 4
 """Links of one accelerator; half of them to each NVSwitch of its host."""
+
+
+GENERATION = {"ib": {"generation": "ndr"}, "nvlink": {"generation": "nvlink4"}}
+
+SPINE = "spine-01"
+"""The switch above the access switches; it runs SONiC."""
+
+PORT_NAMES: dict[str, Callable[[int], str]] = {
+    "sonic": lambda number: f"Ethernet{8 * (number - 1)}",
+    "gnmi": lambda number: f"ethernet-1/{number}",
+    "snmp": lambda number: f"Ethernet1/{number}",
+    "eapi": lambda number: f"Ethernet{number}/1",
+    "nvue": lambda number: f"swp{number}",
+}
+"""How a switch names its ports (counted from 1), by the source that reads it."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +55,8 @@ class Plan:
     hosts_per_rack: int = 8
     accelerators: int = 8
     rails: int = 4
+    access: tuple[str, ...] = ()
+    """One Ethernet access switch for each, read by the source named."""
 
     @property
     def hosts(self) -> list[str]:
@@ -47,6 +67,20 @@ class Plan:
     def leaves(self) -> list[str]:
         """Names of the leaf switches, one a rail."""
         return [f"leaf-{n:02d}" for n in range(1, self.rails + 1)]
+
+    @property
+    def makes(self) -> dict[str, str]:
+        """The source that reads each Ethernet switch, by its name."""
+        if not self.access:
+            return {}
+        towers = {f"tor-{number:02d}": make for number, make in enumerate(self.access, start=1)}
+        return {**towers, SPINE: "sonic"}
+
+    def mac(self, device: str, port: int = 0) -> str:
+        """Return a MAC address of a host or Ethernet switch; port 0 is its chassis."""
+        owner = [*self.hosts, *self.makes].index(device)
+        octets = (2, 0, owner >> 8, owner & 255, port >> 8, port & 255)
+        return ":".join(f"{octet:02x}" for octet in octets)
 
     def rack(self, host: str) -> str:
         """Return the rack of a host."""
@@ -72,6 +106,29 @@ class Plan:
             for number, host in enumerate(self.hosts, start=1)
             for rail, leaf in enumerate(self.leaves)
         ]
+
+    @property
+    def ethernet_cables(self) -> list[Cable]:
+        """The Ethernet cables: hosts in turn to the access switches, those to the spine."""
+        towers = [name for name in self.makes if name != SPINE]
+        used = dict.fromkeys(towers, 0)
+        found = []
+        for number, host in enumerate(self.hosts):
+            tower = towers[number % len(towers)] if towers else ""
+            if tower:
+                used[tower] += 1
+                port = f"{tower}/{PORT_NAMES[self.makes[tower]](used[tower])}"
+                found.append(Cable(f"{host}/eth0", port, "roce", 400.0, 4, "optical"))
+        for number, tower in enumerate(towers, start=1):
+            uplink = f"{tower}/{PORT_NAMES[self.makes[tower]](used[tower] + 1)}"
+            port = f"{SPINE}/{PORT_NAMES['sonic'](number)}"
+            found.append(Cable(uplink, port, "roce", 400.0, 4, "optical"))
+        return found
+
+    @property
+    def cables(self) -> list[Cable]:
+        """Every cable."""
+        return [*self.rails_cables, *self.ethernet_cables, *self.nvlink_cables]
 
     @property
     def nvlink_cables(self) -> list[Cable]:
@@ -108,13 +165,13 @@ class Plan:
                     "a": cable.a,
                     "b": cable.b,
                     "technology": cable.technology,
-                    "generation": "ndr" if cable.technology == "ib" else "nvlink4",
+                    **GENERATION.get(cable.technology, {}),
                     "medium": cable.medium,
                     "speed_gbps": cable.speed_gbps,
                     "lanes": cable.lanes,
-                    "fec": "rs544" if cable.technology == "ib" else "none",
+                    "fec": "none" if cable.technology == "nvlink" else "rs544",
                 }
-                for cable in (*self.rails_cables, *self.nvlink_cables)
+                for cable in self.cables
             ],
         }
 
@@ -123,9 +180,20 @@ class Plan:
             {"name": leaf, "role": "switch", "tier": 1, "rack": f"r{n % self.racks + 1:02d}"}
             for n, leaf in enumerate(self.leaves)
         ]
+        devices += [
+            {
+                "name": switch,
+                "role": "switch",
+                "tier": 2 if switch == SPINE else 1,
+                "rack": f"r{n % self.racks + 1:02d}",
+                "ids": [self.mac(switch)],
+            }
+            for n, switch in enumerate(self.makes)
+        ]
         for host in self.hosts:
             place = {"rack": self.rack(host), "domain": "pod-a"}
-            devices.append({"name": host, "role": "host", "tier": 0, **place})
+            ids = {"ids": [self.mac(host)]} if self.access else {}
+            devices.append({"name": host, "role": "host", "tier": 0, **place, **ids})
             held = {"host": host, **place}
             devices += [
                 {"name": name, "role": "accelerator", **held} for name in self.accelerators_of(host)
