@@ -8,7 +8,7 @@ that it knows their numbers. It can refuse groups of paths, ask for a password, 
 import asyncio
 import json
 import time
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -104,6 +104,9 @@ class GnmiDevice:
     sync: bool = True
     skew: float = 0.0
     """Seconds by which its clock is off."""
+    now: Callable[[], float] = time.time
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    """Its clock, which may run faster than the wall's."""
     asked: list[bytes] = field(default_factory=list)
     """The requests that came."""
     rounds: int = 10**9
@@ -155,12 +158,12 @@ class GnmiDevice:
                 for where, value in self.values.get(target, {}).items()
                 if any(_bare(where).startswith(_bare(begin)) for begin in wanted)
             }
-            stamp = round((time.time() + self.skew) * 1e9)
+            stamp = round((self.now() + self.skew) * 1e9)
             for where, value in told.items():
                 yield notification(block(4, target) if target else b"", {where: value}, stamp)
             if self.sync and not number:
                 yield SYNCED
-            await asyncio.sleep(step)
+            await self.sleep(step)
 
 
 def fields(raw: bytes) -> dict[int, list[Any]]:
