@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from emulator.ethernet import EthernetState
 from emulator.optics import ModuleState
 from emulator.plan import Cable, Plan
+from emulator.receiver import ReceiverState
 
 IDLE, BUSY = 0.15, 0.72
 """Share of line rate that a rail carries outside and inside a collective phase."""
@@ -44,13 +45,19 @@ class PortState:
     rx_words: float = 0.0
     """Octets received, in words of 4."""
     tx_words: float = 0.0
+    optical: ReceiverState | None = None
+    """What only a port of an optical cable has."""
     ethernet: EthernetState | None = None
-    """What only a port of an Ethernet cable has."""
+    """The same, of an Ethernet cable, which also counts pauses."""
 
     def __post_init__(self) -> None:
         self.lanes = self.cable.lanes
-        if self.cable.technology == "roce":
-            self.ethernet = EthernetState(ModuleState(_serial(self.name), self.cable.lanes))
+        if self.cable.medium == "optical":
+            module = ModuleState(_serial(self.name), self.cable.lanes)
+            if self.cable.technology == "roce":
+                self.optical = self.ethernet = EthernetState(module)
+            else:
+                self.optical = ReceiverState(module)
 
     @property
     def gbps(self) -> float:
@@ -130,6 +137,13 @@ class Fabric:
         host = name.rpartition("-")[0]
         return next(one for one in self.hosts[host].accelerators if one.name == name)
 
+    def optical(self, port: str) -> ReceiverState:
+        """Return what the port of an optical cable has beyond others."""
+        state = self.ports[port].optical
+        if state is None:
+            raise KeyError(port)
+        return state
+
     def ethernet(self, port: str) -> EthernetState:
         """Return what the port of an Ethernet cable has beyond others."""
         state = self.ports[port].ethernet
@@ -166,12 +180,14 @@ class Fabric:
         phase = math.sin(2 * math.pi * (now - self.began) / PHASE)
         load = (IDLE + BUSY) / 2 + (BUSY - IDLE) / 2 * phase
         for port in self.ports.values():
-            if port.ethernet is not None:
-                port.ethernet.module.shine(AIR_CELSIUS)
+            if port.optical is not None:
+                port.optical.module.shine(AIR_CELSIUS)
         for port in self.ports.values():
             self._move(port, step, load)
-            if port.ethernet is not None:
-                self._move_ethernet(port, port.ethernet, step, load)
+            if port.optical is not None:
+                self._receive(port, port.optical, step)
+            if port.ethernet is not None and port.up:
+                self._pause(port, port.ethernet, step, load)
         self._fallen.clear()
         for host in self.hosts.values():
             for one in host.accelerators:
@@ -196,17 +212,17 @@ class Fabric:
             port.replays += self._poisson(rates.replays * step)
             port.crc_errors += self._poisson(rates.crc_errors * step)
 
-    def _move_ethernet(
-        self, port: PortState, state: EthernetState, step: float, load: float
-    ) -> None:
-        far = self.peer(port).ethernet
-        if far is None:
-            return
-        if not port.up:
+    def _receive(self, port: PortState, state: ReceiverState, step: float) -> None:
+        far = self.peer(port).optical
+        if not port.up or far is None:
             state.module.receive(None)
-            return
-        state.receive(far, port.gbps, step, lambda mean: self._poisson(mean, self._light))
-        state.stop(far, port.gbps, step)
+        else:
+            state.receive(far, port.gbps, step, lambda mean: self._poisson(mean, self._light))
+
+    def _pause(self, port: PortState, state: EthernetState, step: float, load: float) -> None:
+        far = self.peer(port).ethernet
+        if far is not None:
+            state.stop(far, port.gbps, step)
         state.mark(load, port.gbps, step, self._light)
 
     def _lit(self, port: PortState) -> bool:

@@ -157,12 +157,12 @@ class DirtyConnector(Fault):
 
     def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
         """Dim it."""
-        fabric.ethernet(self.port).module.loss_db = self.loss_db
+        fabric.optical(self.port).module.loss_db = self.loss_db
         return []
 
     def end(self, fabric: Fabric) -> list[dict[str, Any]]:
         """Clean it."""
-        fabric.ethernet(self.port).module.loss_db = 0.0
+        fabric.optical(self.port).module.loss_db = 0.0
         return []
 
 

@@ -82,6 +82,12 @@ class Plan:
         octets = (2, 0, owner >> 8, owner & 255, port >> 8, port & 255)
         return ":".join(f"{octet:02x}" for octet in octets)
 
+    def guid(self, device: str, rail: int = 0) -> str:
+        """Return the GUID of a host's HCA of a rail, or of an InfiniBand switch: 16 digits."""
+        if device in self.leaves:
+            return f"b83fd2060000{self.leaves.index(device):04x}"
+        return f"b83fd203{self.hosts.index(device):04x}{rail:04x}"
+
     def rack(self, host: str) -> str:
         """Return the rack of a host."""
         return f"r{self.hosts.index(host) // self.hosts_per_rack + 1:02d}"

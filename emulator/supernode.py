@@ -100,11 +100,10 @@ class Supernode:
         return events
 
     def _tree(self, host: str) -> HostTree:
-        number = self.plan.hosts.index(host)
         nics = [
             Nic(
                 rdma=f"mlx5_{rail}",
-                guid=f"b83fd203{number:04x}{rail:04x}",
+                guid=self.plan.guid(host, rail),
                 pci=f"0000:{0x10 + 8 * rail:02x}:00.0",
             )
             for rail in range(self.plan.rails)
