@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from analyzer.detector import AnyDetector, Detector
+from analyzer.discovered import Discovered
 from analyzer.evidence.ends import PortStates
 from analyzer.incidents.claims import claims
 from analyzer.incidents.explaining import explained
@@ -66,7 +67,9 @@ class Judge:
         policy: Policy | None = None,
     ) -> None:
         self._store = store
-        self._written = self.topology = topology
+        self._discovered = Discovered(store, topology)
+        self._base = self.topology = topology
+        """Written and discovered; and the same under the ports' present names."""
         self._moments: list[tuple[float, Names]] = []
         self._detectors = every
         self.ledger = ledger
@@ -89,7 +92,7 @@ class Judge:
             if event.at <= now
             and (event.at > now - EVENTS_REMEMBERED or event.kind == "port_renamed")
         ]
-        moved = self._follow(known)
+        moved = self._follow(known, now)
         found: list[Finding] = []
         cost: dict[str, tuple[float, float]] = {}
         for name, detector in self._detectors.items():
@@ -120,10 +123,11 @@ class Judge:
             verdicts(self.ledger, cost),
         )
 
-    def _follow(self, events: Sequence[Event]) -> list[Incident]:
-        """Take note of ports that were renamed; return the incidents that changed their names."""
+    def _follow(self, events: Sequence[Event], now: float) -> list[Incident]:
+        """Take note of new links and of ports renamed; return incidents whose names changed."""
+        base = self._discovered.topology(now)
         moments = renames(events)
-        if moments != self._moments:
-            self._moments = moments
-            self.topology = topology_now(self._written, moments)
+        if moments != self._moments or base is not self._base:
+            self._base, self._moments = base, moments
+            self.topology = topology_now(base, moments)
         return follow(self.ledger, moments)

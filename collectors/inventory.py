@@ -2,30 +2,60 @@
 
 A port has one info series, or joins on it would be ambiguous: what the topology says and what
 its device says are merged here. What is written wins for names and cabling; the device knows
-its own uid and what its packet counters count.
+its own uid and what its packet counters count. Links that are not written are made of what ports
+say of their far ends, and told of like written ones: whoever judges reads them here.
 """
 
 from collections.abc import Mapping
 
 import numpy as np
 
+from collectors.survey import of_port
 from fabrichealth.catalogue.ports import LINK_INFO, NEIGHBOR_INFO, PORT_INFO
 from fabrichealth.model import Batch, Ids, Labels, Neighbor, Poll, Port, SeriesTable
-from fabrichealth.topology import Topology
+from fabrichealth.topology import Discovery, Topology, completed
 
 DEVICE_KNOWS = frozenset({"uid", "packets", "fec"})
+
+LOOK_AGAIN = 3600.0
+"""Seconds after which links are made of claims anew though nothing is: claims grow old."""
 
 
 class Inventory:
     """Merges what is known of ports; gives one batch of info series when asked."""
 
-    def __init__(self, table: SeriesTable, topology: Topology) -> None:
+    def __init__(
+        self, table: SeriesTable, topology: Topology, discovery: Discovery | None = None
+    ) -> None:
         self._table = table
-        self._topology = topology
-        self._said: dict[Port, Mapping[str, str]] = {}
+        self._written = self._topology = topology
+        self._discovery = Discovery(topology) if discovery is None else discovery
+        self._looked = float("-inf")
+        """When links were made of what ports claim; in the far past when anything is new."""
+        self._said: dict[Port, dict[int, Mapping[str, str]]] = {}
+        """What is said of a port, by the clock of who says it."""
         self._clock = table.clock("inventory", "ports")
         self._series: Ids | None = None
         self._neighbors: dict[Neighbor, int] = {}
+
+    @property
+    def topology(self) -> Topology:
+        """What is written, with the links that were discovered."""
+        return self._topology
+
+    def under(self, topology: Topology) -> "Inventory":
+        """Return the same knowledge under another written topology."""
+        other = Inventory(self._table, topology, self._discovery.under(topology))
+        other._said = self._said
+        return other
+
+    def memory(self) -> list[list[str | float]]:
+        """Return what must survive a restart, as plain JSON values."""
+        return self._discovery.memory()
+
+    def remember(self, memory: object) -> None:
+        """Take up what `memory` returned before the restart; what cannot be used is ignored."""
+        self._discovery.remember(memory)
 
     def take(self, poll: Poll) -> Poll:
         """Take port facts out of a poll, and put its neighbours into it as info series."""
@@ -35,7 +65,7 @@ class Inventory:
             mine = np.isin(batch.series, self._table.of(PORT_INFO)) if infos else None
             if mine is not None and mine.any():
                 for series in batch.series[mine].tolist():
-                    self._note(self._table.labels(series))
+                    self._note(self._table.labels(series), batch.clock)
                 kept = ~mine
                 batches.append(Batch(batch.clock, batch.at, batch.series[kept], batch.values[kept]))
             else:
@@ -46,24 +76,41 @@ class Inventory:
             batches.append(
                 Batch(newest.clock, newest.at, np.unique(series), np.ones(len(np.unique(series))))
             )
+            if self._discovery.hear(poll.neighbors, newest.at):
+                self._looked = float("-inf")
         return Poll(batches, poll.refused, poll.neighbors, poll.events, poll.missing)
 
     def batch(self, at: float) -> Batch:
         """Return the info series of every port and link known."""
+        if at >= self._looked + LOOK_AGAIN:
+            self._looked = at
+            facts = {port: of_port(self._facts(port)) for port in self._said}
+            found = completed(self._written, self._discovery.found(at), facts)
+            if not found.same_as(self._topology):
+                self._topology = found
+                self._series = None
         if self._series is None:
             self._series = self._laid_out()
         return Batch(self._clock, at, self._series, np.ones(len(self._series)))
 
-    def _note(self, labels: Labels) -> None:
+    def _note(self, labels: Labels, clock: int) -> None:
         facts = {
             name: value
             for name, value in zip(PORT_INFO.labels, labels, strict=True)
             if value and name not in {"device", "port"}
         }
-        port = Port(labels[0], labels[1])
-        if self._said.get(port) != facts:
-            self._said[port] = facts
+        said = self._said.setdefault(Port(labels[0], labels[1]), {})
+        if said.get(clock) != facts:
+            said[clock] = facts
             self._series = None
+            self._looked = float("-inf")
+
+    def _facts(self, port: Port) -> dict[str, str]:
+        """Return what is said of a port; of two words about one thing the older source's."""
+        merged: dict[str, str] = {}
+        for _, facts in sorted(self._said.get(port, {}).items(), reverse=True):
+            merged |= facts
+        return merged
 
     def _neighbor(self, one: Neighbor) -> int:
         found = self._neighbors.get(one)
@@ -82,8 +129,8 @@ class Inventory:
         return np.unique(np.array(series, np.int32))
 
     def _port(self, port: Port) -> Labels:
-        written = self._written(port)
-        said = self._said.get(port, {})
+        written = self._in_topology(port)
+        said = self._facts(port)
         merged = {
             name: (said.get(name) or written.get(name, ""))
             if name in DEVICE_KNOWS
@@ -92,7 +139,7 @@ class Inventory:
         }
         return (port.device, port.port, *merged.values())
 
-    def _written(self, port: Port) -> dict[str, str]:
+    def _in_topology(self, port: Port) -> dict[str, str]:
         topology = self._topology
         link, peer = topology.link_of.get(port), topology.peer(port)
         device = topology.devices.get(port.device)

@@ -27,6 +27,7 @@ class Unit(StrEnum):
     KILOPASCALS = "kilopascals"
     LITERS = "liters"
     LITERS_PER_MINUTE = "liters_per_minute"
+    METERS = "meters"
     RATIO = "ratio"
     RPM = "rpm"
     SECONDS = "seconds"

@@ -39,6 +39,10 @@ class FabricNames:
         """Return the GUID last seen at a LID."""
         return self._by_lid.get(lid)
 
+    def node(self, guid: str) -> str:
+        """Return the GUID of the node that a port's GUID belongs to, else the GUID itself."""
+        return self._owner.get(guid, guid)
+
     def device(self, guid: str) -> str:
         """Return the name of the node with this GUID (its own or a port's)."""
         found = self._devices.get(guid)

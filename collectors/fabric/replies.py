@@ -58,6 +58,10 @@ def said(text: str) -> Said | None:
     return ibswinfo.info(text)
 
 
+ROLES = {"switch": "switch", "router": "switch", "ca": "nic"}
+"""What a node is in the words of a topology."""
+
+
 @dataclass(slots=True)
 class FabricReplies:
     """Takes replies of one fabric; outlives polls."""
@@ -69,6 +73,9 @@ class FabricReplies:
     neighbors: dict[Neighbor, None] = field(default_factory=dict)
     """What this poll said of neighbours."""
 
+    _roles: dict[str, str] = field(default_factory=dict)
+    """Role of each node that a listing tells the kind of, by its GUID."""
+
     def begin(self) -> None:
         """Begin another poll."""
         self.neighbors = {}
@@ -77,6 +84,8 @@ class FabricReplies:
         """Take a listing of nodes and links."""
         for node in found.nodes:
             self.names.learn(node.guid, node.port_guids)
+            if node.kind in ROLES:
+                self._roles[node.guid] = ROLES[node.kind]
         for end in found.ends:
             self.names.at_lid(end.here.lid, end.here.guid)
             if end.there is not None:
@@ -179,10 +188,20 @@ class FabricReplies:
             self.counters.speeds[labels] = end.speed
             columns.take(SPEED, labels, end.speed)
             columns.take(LANES, labels, float(end.lanes or 0))
-        columns.take(PORT_INFO, _info(device, port, self.names.uid(here.guid, here.port)), 1.0)
+        uid = self.names.uid(here.guid, here.port)
+        columns.take(PORT_INFO, _info(device, port, uid, self._role(here.guid, end.switch)), 1.0)
         if end.there is not None:
             far_device, far_port = self.names.labels(end.there.guid, end.there.port)
             self.neighbors[Neighbor(device, port, far_device, far_port, VIA)] = None
+            if end.far_switch is not None:  # it may have no lines of its own
+                uid = self.names.uid(end.there.guid, end.there.port)
+                role = self._role(end.there.guid, end.far_switch)
+                columns.take(PORT_INFO, _info(far_device, far_port, uid, role), 1.0)
+
+    def _role(self, guid: str, switch: bool | None) -> str:
+        """Return what a node is, by its own lines or else by those of a link."""
+        otherwise = {True: "switch", False: "nic", None: ""}
+        return self._roles.get(self.names.node(guid), otherwise[switch])
 
     def _described(self, guid: str, description: str, columns: Columns) -> None:
         if description:
@@ -194,8 +213,15 @@ class FabricReplies:
         return link.speed_gbps * 1e9 if link is not None and link.speed_gbps else None
 
 
-def _info(device: str, port: str, uid: str) -> tuple[str, ...]:
-    known = {"device": device, "port": port, "technology": "ib", "uid": uid, "packets": "packets"}
+def _info(device: str, port: str, uid: str, role: str) -> tuple[str, ...]:
+    known = {
+        "device": device,
+        "port": port,
+        "role": role,
+        "technology": "ib",
+        "uid": uid,
+        "packets": "packets",
+    }
     return tuple(known.get(label, "") for label in PORT_INFO.labels)
 
 

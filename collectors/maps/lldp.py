@@ -40,7 +40,9 @@ def neighbor(target: Target, device: str, port: str, heard: Heard) -> Neighbor |
     )
     if not remote:
         return None
-    far = "" if heard.port_is_mac or _MAC.fullmatch(heard.port) else heard.port
+    far = heard.port
+    if heard.port_is_mac or _MAC.fullmatch(heard.port):  # no name, but perhaps a written identity
+        far = target.topology.port_with_uid(remote, heard.port) or ""
     known = target.topology.devices.get(remote)
     if known is not None and far and far not in known.ports:
         aliases = (name for name, facts in known.ports.items() if facts.alias == far)

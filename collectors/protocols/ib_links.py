@@ -60,6 +60,8 @@ class LinkEnd:
     lane_rate: float | None = None
     """bit/s."""
     switch: bool | None = None
+    far_switch: bool | None = None
+    """Whether the far end is a switch."""
 
     @property
     def speed(self) -> float | None:
@@ -165,6 +167,7 @@ def ports(text: str) -> Links:
                 lanes=int(lanes) if there and lanes.isdigit() else None,
                 lane_rate=LANE.get(row["rate"]) if there else None,
                 switch=row["kind"] == "SW",
+                far_switch=row["farkind"] == "SW" if there else None,
             )
         )
     return found
@@ -235,6 +238,7 @@ def _end(node: Node, port: re.Match[str], lid: int) -> LinkEnd:
         lanes=int(rate[1]) if rate else None,
         lane_rate=LANE.get(rate[2]) if rate else None,
         switch=node.kind == "switch",
+        far_switch=port["farkind"] == "S",
     )
 
 

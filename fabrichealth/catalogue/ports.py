@@ -336,3 +336,12 @@ NEIGHBOR_INFO = Metric(
     help="What the port hears of its far end.",
     extra=("remote_device", "remote_port", "via"),
 )
+
+CABLE_LENGTH = Metric(
+    name="port_cable_length_meters",
+    kind=Kind.GAUGE,
+    unit=Unit.METERS,
+    subject=Subject.PORT,
+    help="Length of the cable in the port, as it is recorded.",
+    valid=(0.0, 200_000.0),
+)

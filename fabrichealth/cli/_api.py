@@ -60,7 +60,7 @@ class Api:
     def _link_rows(self) -> list[dict[str, Any]]:
         up, speed = self._newest(UP), self._newest(SPEED)
         rows = []
-        for link in self._collecting.setup.topology.links.values():
+        for link in self._collecting.poller.inventory.topology.links.values():
             row: dict[str, Any] = {
                 "link": link.id,
                 "technology": link.technology,

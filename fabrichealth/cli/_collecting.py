@@ -5,7 +5,6 @@ it finds comes back as JSON lines.
 """
 
 import asyncio
-import json
 import logging
 import time
 from collections.abc import Callable, Coroutine
@@ -21,6 +20,7 @@ from collectors.source import Source
 from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.watchers import DROPPED_SAMPLES, SPOOLED_SAMPLES
 from fabrichealth.cli import _judged as judged
+from fabrichealth.cli import _memory as memory
 from fabrichealth.cli._events import EventsFile
 from fabrichealth.cli._incidents import newest
 from fabrichealth.cli._judge_child import JudgeChild
@@ -36,6 +36,9 @@ from fabrichealth.store.embedded import EmbeddedStore
 from fabrichealth.store.journal import SqliteJournal
 
 log = logging.getLogger("collecting")
+
+INVENTORY = "inventory"
+"""Under this key lies what is known of links; the keys of sources hold a slash."""
 
 FOLLOW_PERIOD = 2.0
 SAVE_PERIOD = 60.0
@@ -92,6 +95,7 @@ class Collecting:
             self._committer = Committer(self.store, self.clock, maintain=self._maintain)
         self.exporter = Exporter(self.table)
         inventory = Inventory(self.table, self.setup.topology)
+        inventory.remember(memory.read(self.paths.memory).get(INVENTORY))
         self.poller = Poller(self.table, self.clock, inventory, self.take)
         await self._follow(self._sources(self.setup))
         self._spawn("own watchers", self._tell_own)
@@ -137,7 +141,7 @@ class Collecting:
         self._remember()
         sources = self._sources(setup)
         if setup.topology is not self.setup.topology:
-            self.poller.inventory = Inventory(self.table, setup.topology)
+            self.poller.inventory = self.poller.inventory.under(setup.topology)
         for key in ("listen", "state", "store", "web_config", "events", "notify"):
             if getattr(setup.site, key) != getattr(self.setup.site, key):
                 log.warning("%s: changed in the site file; restart to take it up", key)
@@ -206,32 +210,25 @@ class Collecting:
 
     def _sources(self, setup: Setup) -> list[Source]:
         """Build the sources; those that remember take up where they stopped."""
-        try:
-            memory = json.loads(self.paths.memory.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            memory = {}
+        kept = memory.read(self.paths.memory)
         sources = setup.sources(self.table)
         for source in sources:
-            known = memory.get(f"{source.target.source}/{source.target.name}")
+            known = kept.get(f"{source.target.source}/{source.target.name}")
             if isinstance(known, dict):
                 source.remember(known)
         return sources
 
     def _remember(self) -> None:
         """Save what sources must know after a restart; what was saved before stays until then."""
-        memory = {
+        known: dict[str, Any] = {
             f"{source.target.source}/{source.target.name}": kept
             for source in self.poller.targets
             if (kept := source.memory())
         }
-        if not memory:
-            return
-        draft = self.paths.memory.with_suffix(".draft")
-        try:
-            draft.write_text(json.dumps(memory), encoding="utf-8")
-            draft.replace(self.paths.memory)
-        except OSError as wrong:
-            log.error("%s: cannot be written (%s)", draft, wrong.strerror)
+        if links := self.poller.inventory.memory():
+            known[INVENTORY] = links
+        if known:
+            memory.write(known, self.paths.memory)
 
     async def _save_memory(self) -> None:
         while True:

@@ -1,6 +1,9 @@
 """Topology: what faces what, what sits where (contract 2), and the names that things go by."""
 
+from fabrichealth.topology.differences import Difference, differences
+from fabrichealth.topology.discovery import Discovery, Found, FoundLink
 from fabrichealth.topology.inventory import Topology
+from fabrichealth.topology.merging import PortSaid, completed, updated
 from fabrichealth.topology.reading import read
 from fabrichealth.topology.rows import (
     Device,
@@ -16,14 +19,22 @@ from fabrichealth.topology.rows import (
 
 __all__ = [
     "Device",
+    "Difference",
+    "Discovery",
     "Domain",
     "Feed",
+    "Found",
+    "FoundLink",
     "Link",
     "Loop",
     "Module",
     "PortFacts",
+    "PortSaid",
     "Rack",
     "Route",
     "Topology",
+    "completed",
+    "differences",
     "read",
+    "updated",
 ]

@@ -1,0 +1,169 @@
+"""Claims: what ports say of their far ends, under the topology's names, and since when not again.
+
+A table of neighbours restarts with its service, and a poll may bring only a part of it. So a claim
+that is not repeated is kept and called stale, until the same port says something else, or nobody
+has repeated it for `KEPT` seconds. An answer without any neighbour says nothing at all.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from math import isfinite
+
+from fabrichealth.model.place import Port
+from fabrichealth.model.poll import Neighbor
+from fabrichealth.topology.inventory import Topology
+
+STALE_AFTER = 300.0
+"""A claim that nobody repeated for so many seconds is stale; tables are read every minute or so."""
+
+KEPT = 7 * 86_400.0
+"""A link that is dead is silent at both ends: it is known for so many seconds all the same."""
+
+DOCUMENTS = frozenset({"netbox"})
+"""Ways to hear of a far end that are records and no measurements; what they hold no more is not."""
+
+Far = tuple[str, str]
+"""Device and port at the far end; the port is empty where it is not known."""
+
+
+@dataclass(slots=True)
+class Claim:
+    """What one port says of its far end; `at` is when it said so last (unix seconds)."""
+
+    here: Port
+    far: Far
+    via: str
+    at: float
+    stale: bool = False
+
+    @property
+    def there(self) -> Port | None:
+        """The far port, None where only its device is known."""
+        return Port(*self.far) if self.far[1] else None
+
+    @property
+    def measured(self) -> bool:
+        """Whether a device said so, and not a record."""
+        return self.via not in DOCUMENTS
+
+
+class Claims:
+    """Everything that was claimed, by port and by the way in which it was heard."""
+
+    def __init__(self, written: Topology) -> None:
+        self._written = written
+        self._named: dict[Neighbor, tuple[Port, Far]] = {}
+        self._known: dict[tuple[str, Port], dict[Far, Claim]] = {}
+        self._ports: dict[tuple[str, str], set[Port]] = {}
+
+    def __iter__(self) -> Iterator[Claim]:
+        return (claim for known in self._known.values() for claim in known.values())
+
+    def under(self, written: Topology) -> "Claims":
+        """Return the same claims under the names of another topology."""
+        other = Claims(written)
+        for claim in self:
+            neighbor = Neighbor(*claim.here, *claim.far, claim.via)
+            other._put(neighbor, claim.at, stale=claim.stale)
+        return other
+
+    def hear(self, neighbors: Iterable[Neighbor], at: float) -> bool:
+        """Take what one poll said at `at` (unix seconds); return whether that changed anything.
+
+        A port of which a device says nothing any more, while it speaks of others, has a stale
+        claim.
+        """
+        heard: dict[tuple[str, Port], set[Far]] = {}
+        for one in neighbors:
+            here, far = self._names(one)
+            if far != tuple(here):
+                heard.setdefault((one.via, here), set()).add(far)
+        changed = False
+        spoken: dict[tuple[str, str], set[Port]] = {}
+        for (via, here), fars in heard.items():
+            spoken.setdefault((via, here.device), set()).add(here)
+            changed |= self._say(via, here, fars, at)
+        for (via, device), ports in spoken.items():
+            everywhere = self._ports.setdefault((via, device), set())
+            for here in everywhere - ports:
+                changed |= self._silence(via, here)
+            everywhere |= ports
+        return changed
+
+    def kept(self) -> list[list[str | float]]:
+        """Return all claims as plain values, for what survives a restart."""
+        return [[*claim.here, *claim.far, claim.via, claim.at] for claim in self]
+
+    def take_up(self, kept: object) -> None:
+        """Take up what `kept` returned before a restart; what cannot be used is ignored."""
+        for row in kept if isinstance(kept, list) else []:
+            match row:
+                case [str(), str(), str(), str(), str(), int() | float() as at] if isfinite(at):
+                    self._put(Neighbor(*row[:5]), float(at), stale=True)
+
+    def grow_old(self, now: float) -> None:
+        """Call stale what was not repeated for long, and forget what nobody repeats."""
+        for (via, here), known in list(self._known.items()):
+            for far, claim in list(known.items()):
+                claim.stale = claim.stale or claim.at < now - STALE_AFTER
+                if claim.at < now - KEPT:
+                    del known[far]
+            if not known:
+                del self._known[via, here]
+                self._ports[via, here.device].discard(here)
+
+    def _put(self, neighbor: Neighbor, at: float, *, stale: bool) -> None:
+        here, far = self._names(neighbor)
+        known = self._known.setdefault((neighbor.via, here), {})
+        known.setdefault(far, Claim(here, far, neighbor.via, at, stale))
+        self._ports.setdefault((neighbor.via, here.device), set()).add(here)
+
+    def _say(self, via: str, here: Port, fars: set[Far], at: float) -> bool:
+        known = self._known.setdefault((via, here), {})
+        changed = False
+        for far in fars:
+            claim = known.get(far)
+            if claim is None:
+                known[far] = Claim(here, far, via, at)
+                changed = True
+            else:
+                changed |= claim.stale
+                claim.at, claim.stale = max(at, claim.at), False
+        for far in known.keys() - fars:
+            if any(port or device != far[0] or not far[1] for device, port in fars):
+                del known[far]  # the port itself says something else now
+                changed = True
+            else:  # only the device is known again: its port may still be starting
+                changed |= not known[far].stale
+                known[far].stale = True
+        return changed
+
+    def _silence(self, via: str, here: Port) -> bool:
+        known = self._known.get((via, here), {})
+        if via in DOCUMENTS:
+            changed = bool(known)
+            known.clear()
+            return changed
+        changed = any(not claim.stale for claim in known.values())
+        for claim in known.values():
+            claim.stale = True
+        return changed
+
+    def _names(self, one: Neighbor) -> tuple[Port, Far]:
+        found = self._named.get(one)
+        if found is None:
+            here = self._place(one.device, one.port)
+            there = self._place(one.remote_device, one.remote_port)
+            found = self._named[one] = Port(*here), there
+        return found
+
+    def _place(self, device: str, port: str) -> Far:
+        """Return (device, port) under written names: by id or system name, by alias or uid."""
+        topology = self._written
+        name = topology.named(device) or topology.named(device.partition(".")[0]) or device
+        name = name.replace("/", "_").replace("--", "_")
+        row = topology.devices.get(name)
+        if row is not None and port and port not in row.ports:
+            aliases = (known for known, facts in row.ports.items() if facts.alias == port)
+            port = topology.port_with_uid(name, port) or next(aliases, port)
+        return name, port.replace("--", "_")
