@@ -1,0 +1,88 @@
+"""Show commands: how often each is asked, and which of them this device does not have.
+
+All commands that are due go in one request. One that fails ends the list, so those behind it are
+asked for again without it; what the device does not know is left out for a while.
+"""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+
+from collectors.protocols.eapi import Answer, Failure, Result
+
+COUNTERS = (
+    "show interfaces",
+    "show interfaces counters errors",
+    "show priority-flow-control counters detail",
+    "show priority-flow-control counters watchdog",
+    "show interfaces counters queue detail",
+    "show qos interfaces ecn counters queue",
+)
+STATES = ("show interfaces status",)
+MODULES = ("show interfaces transceiver dom thresholds", "show interfaces transceiver detail")
+PHYS = ("show interfaces phy detail",)
+NEIGHBORS = ("show lldp neighbors detail", "show version")
+
+Ask = Callable[[list[str]], Awaitable[Answer]]
+"""Runs commands on the device."""
+
+
+@dataclass(slots=True)
+class Round:
+    """What one visit brought: results by command, and why others have none."""
+
+    results: dict[str, Result] = field(default_factory=dict)
+    failures: dict[str, Failure] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class Commands:
+    """The commands of one device; outlives visits."""
+
+    periods: dict[str, float]
+    """How many seconds lie between two readings of each command; 0 for every visit."""
+    retry: float
+    """Seconds after which a command that the device does not know is tried again."""
+    _asked: dict[str, float] = field(default_factory=dict)
+    _unknown: dict[str, float] = field(default_factory=dict)
+
+    def due(self, at: float, slack: float) -> list[str]:
+        """Return the commands to ask at `at` (unix seconds), up to `slack` seconds early."""
+        return [
+            command
+            for command, period in self.periods.items()
+            if at >= self._asked.get(command, -period) + period - slack
+            and at >= self._unknown.get(command, -self.retry) + self.retry
+        ]
+
+    async def run(self, at: float, slack: float, ask: Ask) -> Round:
+        """Ask what is due; each command once, however many others fail."""
+        found = Round()
+        left = self.due(at, slack)
+        while left:
+            answer = await ask(left)
+            done = min(len(answer.results), len(left))
+            for command, result in zip(left, answer.results, strict=False):
+                found.results[command] = result
+                self._asked[command] = at
+                self._unknown.pop(command, None)
+            if done == len(left):
+                break
+            failed = left[done]
+            failure = answer.failure or Failure(0, "the answer ends before it")
+            found.failures[failed] = failure
+            if failure.unsupported:
+                self._unknown[failed] = at
+            left = left[done + 1 :]
+        return found
+
+
+def periods(
+    modules: float, phys: float, neighbors: float, more: tuple[str, ...]
+) -> dict[str, float]:
+    """Return how often each command is asked, in seconds."""
+    return {
+        **dict.fromkeys((*COUNTERS, *STATES, *more), 0.0),
+        **dict.fromkeys(MODULES, modules),
+        **dict.fromkeys(PHYS, phys),
+        **dict.fromkeys(NEIGHBORS, neighbors),
+    }

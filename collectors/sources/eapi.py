@@ -1,0 +1,202 @@
+"""Arista switches over eAPI: ports, PHYs with their FEC, light, queues, pauses and neighbours.
+
+A visit sends the show commands that are due in one request of JSON-RPC. A command that this
+platform or release does not have costs only itself. What the answers mean is data
+(`collectors/maps/eapi`); names vary by release, so `map:` may name a file of the same form with
+rules of your own, which rank first, and `commands` further commands for them.
+
+Address: https://HOST (the path is /command-api where none is given). `user` and `secret_file` log
+in. Captures: the results of commands, one or several a file, or a whole answer to runCmds.
+"""
+
+from collections.abc import Iterable
+from math import isfinite
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from collectors.captures import captured
+from collectors.eapi import commands
+from collectors.eapi.commands import Commands
+from collectors.eapi.ports import EosPorts
+from collectors.maps import tree_rules
+from collectors.maps.columns import Columns
+from collectors.protocols import eapi, json_tree
+from collectors.protocols.eapi import Answer, Result
+from collectors.source import Source, SourceSettings, Target
+from collectors.transports.http import HttpClient
+from collectors.trees.sheets import Sheets
+from fabrichealth.errors import MalformedReply, SourceUnavailable
+from fabrichealth.model import Poll, Reason, SeriesTable
+from fabrichealth.settings import Duration, Size, seconds
+
+PATH = "/command-api"
+EOS = tree_rules.FOLDER / "eapi" / "eos.yaml"
+STAMPS = {"updateTime", "counterRefreshTime"}
+SLACK = 0.1
+"""Share of a period by which a command may come early, so that jitter does not skip a turn."""
+
+
+class EapiSettings(SourceSettings):
+    """Eapi section of the configuration."""
+
+    period: Duration = seconds(30)
+    """How often counters are read; a switch answers all of them in about a second."""
+
+    timeout: Duration = seconds(20)
+    """Give up on one visit after this long; the next poll tries again."""
+
+    modules: Duration = seconds(60)
+    """How often the optical modules are read."""
+
+    phys: Duration = seconds(60)
+    """How often PHYs and their FEC are read; it is the dearest command for the switch."""
+
+    neighbors: Duration = seconds(300)
+    """How often LLDP neighbours and the release are read."""
+
+    retry: Duration = seconds(600)
+    """A command that the device does not know is asked for again only after this long."""
+
+    commands: tuple[str, ...] = ()
+    """Further show commands, read at every visit for the rules of `map:`."""
+
+    max_bytes: Size = 64 * 2**20
+    """An answer beyond this size is not read to its end, and the target counts as unavailable."""
+
+
+class Eapi(Source):
+    """One switch with EOS."""
+
+    settings_type = EapiSettings
+    settings: EapiSettings
+    schemes = ("https", "http")
+    metrics = tree_rules.metrics((tree_rules.read(EOS),))
+
+    def __init__(self, settings: EapiSettings, target: Target, table: SeriesTable) -> None:
+        super().__init__(settings, target, table)
+        own = target.options.get("map", "")
+        maps = (*([tree_rules.read(Path(own))] if own else []), tree_rules.read(EOS))
+        self._ports = EosPorts()
+        self._sheets = Sheets(
+            table,
+            target,
+            target.subject.replace("/", "_").replace("--", "_"),
+            tree_rules.rules(maps),
+            self._ports.place,
+            lambda port: "roce",
+            settings.stale_after,
+        )
+        self._commands = Commands(
+            commands.periods(
+                settings.modules, settings.phys, settings.neighbors, settings.commands
+            ),
+            settings.retry,
+        )
+        path = urlsplit(target.address).path.rstrip("/") if target.address else ""
+        self._path = "" if path else PATH
+        self._http = (
+            HttpClient(target, settings.timeout, settings.max_bytes) if target.address else None
+        )
+
+    async def read(self, at: float) -> Poll:
+        """Ask what is due.
+
+        Raises:
+            SourceUnavailable: no answer, or one that is not eAPI's.
+        """
+        found = await self._commands.run(at, SLACK * self.settings.period, self._ask)
+        columns = Columns(self.table)
+        for command, failure in found.failures.items():
+            reason = Reason.UNSUPPORTED if failure.unsupported else Reason.FAILED
+            columns.refuse(reason, command, {"device": self.target.subject}, failure.text)
+            if not failure.unsupported:
+                columns.missing.append(command)
+        if found.failures and not any(found.results.values()):
+            command, failure = next(iter(found.failures.items()))
+            raise SourceUnavailable(
+                f"{self.target.name}: {self._where}: no command succeeds ({command}: "
+                f"{failure.text or 'no reason given'}); may this user run show commands?"
+            )
+        return self._poll(found.results.items(), at, columns)
+
+    def captured(self, files: list[Path], at: float) -> Poll:
+        """Read one poll from the results in these files.
+
+        Raises:
+            SourceUnavailable: none of them is a result of a show command.
+        """
+        found, wrong = _results(files)
+        columns = Columns(self.table)
+        known = [(" ".join(sorted(one)), one) for one in found if self._sheets.knows(one)]
+        if not known:
+            raise SourceUnavailable(
+                f"{files[0]}: no result of a show command that is known"
+                f"{f' ({wrong})' if wrong else ''}; give JSON as eAPI answers it"
+            )
+        return self._poll(known, at, columns)
+
+    def moment(self, files: list[Path]) -> float | None:
+        """Return the newest time stamp of counters or modules in these files."""
+        try:
+            found, _ = _results(files)
+        except SourceUnavailable:
+            return None
+        stamps = [
+            float(value)
+            for one in found
+            for path, value in _leaves(one)
+            if path[-1] in STAMPS and isinstance(value, int | float) and 1e9 < value < 1e10
+        ]
+        return max((one for one in stamps if isfinite(one)), default=None)
+
+    async def close(self) -> None:
+        """Let go of the connection."""
+        if self._http is not None:
+            await self._http.close()
+
+    @property
+    def _where(self) -> str:
+        return self._http.where if self._http is not None else ""
+
+    async def _ask(self, wanted: list[str]) -> Answer:
+        if self._http is None:
+            raise SourceUnavailable(
+                f"{self.target.name}: no address to read; give address: https://.."
+            )
+        reply = await self._http.ask("POST", self._path, json=eapi.request(wanted))
+        try:
+            return eapi.answer(json_tree.document(reply.body))
+        except MalformedReply as wrong:
+            raise SourceUnavailable(
+                f"{self.target.name}: {self._where}: {wrong}; is eAPI enabled there, and the "
+                "address right?"
+            ) from None
+
+    def _poll(self, found: Iterable[tuple[str, Result]], at: float, columns: Columns) -> Poll:
+        told = [(command, eapi.read(result)) for command, result in found]
+        changed = [self._ports.learn(eapi.lanes(result)) for _, result in told]
+        if any(changed):
+            self._sheets.forget()
+        for command, result in told:
+            self._sheets.take(command, result, at, columns)
+        neighbors = self._sheets.finish(columns)
+        poll = columns.poll(self.clock, at)
+        return Poll(poll.batches, poll.refused, neighbors, poll.events, poll.missing)
+
+
+def _results(files: list[Path]) -> tuple[list[Result], str]:
+    """Return the results in files, and what was wrong with the last that holds none."""
+    found: list[Result] = []
+    wrong = ""
+    for file in captured(files):
+        try:
+            found += eapi.captured(json_tree.document(file.text))
+        except MalformedReply as broken:
+            wrong = str(broken)
+    return found, wrong
+
+
+def _leaves(result: Result) -> Iterable[tuple[json_tree.Path, Any]]:
+    shape, leaves = json_tree.flattened(result)
+    return zip(json_tree.paths(shape), leaves, strict=True)
