@@ -96,6 +96,10 @@ class Plan:
         """Return the names of a host's accelerators."""
         return [f"{host}-{n}" for n in range(self.accelerators)]
 
+    def ids(self, host: str, slot: int) -> tuple[str, str]:
+        """Return UUID and PCI address of an accelerator."""
+        return f"GPU-{host}-{slot}", f"0000:{0x40 + slot:02x}:00.0"
+
     def nvswitches_of(self, host: str) -> list[str]:
         """Return the names of a host's NVSwitches."""
         return [f"{host}-nvswitch{n}" for n in range(NVSWITCHES)]
@@ -202,7 +206,8 @@ class Plan:
             devices.append({"name": host, "role": "host", "tier": 0, **place, **ids})
             held = {"host": host, **place}
             devices += [
-                {"name": name, "role": "accelerator", **held} for name in self.accelerators_of(host)
+                {"name": name, "role": "accelerator", **held, "ids": list(self.ids(host, slot))}
+                for slot, name in enumerate(self.accelerators_of(host))
             ]
             devices += [
                 {"name": name, "role": "switch", **held} for name in self.nvswitches_of(host)

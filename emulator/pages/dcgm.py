@@ -38,6 +38,6 @@ def page(fabric: Fabric, host: str) -> str:
 def _labels(host: str, slot: int) -> str:
     uuid = f"GPU-{host}-{slot}"
     return (
-        f'gpu="{slot}",UUID="{uuid}",pci_bus_id="00000000:{0x10 + slot:02X}:00.0",'
+        f'gpu="{slot}",UUID="{uuid}",pci_bus_id="00000000:{0x40 + slot:02X}:00.0",'
         f'device="nvidia{slot}",modelName="Emulated",Hostname="{host}"'
     )

@@ -1,0 +1,1 @@
+"""What the tools of others would print on an emulated supernode."""
