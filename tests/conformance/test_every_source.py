@@ -13,10 +13,15 @@ from hypothesis import strategies as st
 
 from collectors.intake import Bounds, checked
 from collectors.source import Source, SourceSettings, Target
+from emulator import openconfig, ufm
 from emulator.fabric import Fabric
 from emulator.hosttree import HostTree, nics
+from emulator.kernlog import KernelLog
 from emulator.pages import dcgm, switch
 from emulator.plan import Plan
+from emulator.sonic import SonicSwitch
+from emulator.tools import hccn_tool, mlxlink, nvidia_smi
+from emulator.tools.infiniband import Subnet
 from fabrichealth.catalogue import METRICS
 from fabrichealth.cli._sample import told
 from fabrichealth.errors import SourceUnavailable
@@ -188,6 +193,61 @@ def _page(folder: Path, text: str) -> list[Path]:
     return [folder / "page.prom"]
 
 
+def rails(folder: Path) -> list[Path]:
+    subnet = Subnet(_fabric())
+    counters = "".join(map(subnet.perfquery, subnet.nodes))
+    return _files(folder, links=subnet.iblinkinfo(), nodes=subnet.ibnetdiscover(), all=counters)
+
+
+def firmware(folder: Path) -> list[Path]:
+    return _files(folder, host=mlxlink.port(_fabric().ports["host-001/mlx5_0/1"]))
+
+
+def nvlinks(folder: Path) -> list[Path]:
+    fabric = _fabric()
+    told = nvidia_smi.query, nvidia_smi.links, nvidia_smi.errors
+    return _files(folder, **{tell.__name__: tell(fabric, "host-001") for tell in told})
+
+
+def npu(folder: Path) -> list[Path]:
+    told = hccn_tool.answers(_fabric(), "host-001/eth0").items()
+    calls = (f"hccn_tool -i 0 {question} -g\n{text}" for question, text in told)
+    return _files(folder, host="".join(calls))
+
+
+def telemetry(folder: Path) -> list[Path]:
+    return _files(folder, page=ufm.page(_fabric()))
+
+
+def kernel_log(folder: Path) -> list[Path]:
+    fabric = _fabric()
+    for one in fabric.hosts["host-001"].accelerators:
+        one.xid = 79
+    return _files(folder, log="\n".join(KernelLog(fabric, "host-001").lines()))
+
+
+def sonic_switch(folder: Path) -> list[Path]:
+    switch = SonicSwitch(_fabric(), "tor-01")
+    return _document(folder, {str(number): switch.database(number) for number in (0, 2, 4, 6)})
+
+
+def streamed(folder: Path) -> list[Path]:
+    return _document(folder, notified(openconfig.values(_fabric(), "tor-02")))
+
+
+def _fabric() -> Fabric:
+    fabric = Fabric(Plan(racks=1, access=("sonic", "gnmi")), 1, AT - 10)
+    fabric.advance(AT)
+    return fabric
+
+
+def _files(folder: Path, **texts: str) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+    return [folder]
+
+
 def databases(folder: Path) -> list[Path]:
     return _document(folder, switch_of_sonic(4))
 
@@ -207,10 +267,16 @@ def _document(folder: Path, content: Any) -> list[Path]:
 
 
 EMULATED = {
-    "gnmi": [notifications, tables_over_gnmi],
+    "gnmi": [notifications, tables_over_gnmi, streamed],
+    "hccn": [npu],
     "host": [host_tree],
+    "ibtools": [rails],
+    "kernlog": [kernel_log],
+    "mlxlink": [firmware],
+    "nvsmi": [nvlinks],
     "prom": [accelerators, leaf],
-    "sonic": [databases],
+    "sonic": [databases, sonic_switch],
+    "ufm": [telemetry],
 }
 """Replies of emulated devices, by source; one that is emulated is added here."""
 
@@ -258,5 +324,5 @@ class TestReplies:
         source.captured(files, AT)
         kept = json.loads(json.dumps(source.memory()))
         other.remember(kept)
-        other.captured(files, AT + 10)
+        other.captured(files, AT)
         assert json.loads(json.dumps(other.memory())) == kept
