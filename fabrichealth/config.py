@@ -108,11 +108,13 @@ class TargetRow(Settings):
     port: Text = ""
     driver: Text = ""
     root: File | None = None
+    capture: File | None = None
+    """Captured replies in place of a device; `topology` and `check` read them, daemons do not."""
 
     @property
     def options(self) -> dict[str, str]:
         """The keys that a source asks for by name, as text; empty ones left out."""
-        own = {"name", "source", "address", "period", "timeout", "device"}
+        own = {"name", "source", "address", "period", "timeout", "device", "capture"}
         return {
             key: str(value)
             for key, value in self.model_dump(exclude=own).items()
@@ -250,9 +252,26 @@ def _targets(
             what = f"{row.source} {row.name} is a target already, in line {seen[key]}"
             raise file.error((*loc, "name"), what)
         seen[key] = file.line(loc)
-        _check_address(file, loc, row, kind)
-        found.append(_anchored(row, base))
+        row = _anchored(_with_capture(row, kind, base), base)
+        if row.capture is None:
+            _check_address(file, loc, row, kind)
+        elif row.address or not row.capture.exists():
+            what = "give an address or a capture" if row.address else f"{row.capture}: not there"
+            raise file.error((*loc, "capture"), what)
+        found.append(row)
     return found
+
+
+def _with_capture(row: TargetRow, kind: SourceKind, base: Path) -> TargetRow:
+    """Return a target whose address, being a path that is there, is a capture, as for `read`."""
+    path = row.address
+    if not path or "://" in path or (kind.local and path.startswith("/")):
+        return row
+    try:
+        there = (base / path).exists()
+    except (OSError, ValueError):
+        return row  # no path at all
+    return row.model_copy(update={"address": "", "capture": Path(path)}) if there else row
 
 
 def _check_address(file: YamlFile, loc: Loc, row: TargetRow, kind: SourceKind) -> None:
@@ -278,7 +297,7 @@ def _anchored(row: TargetRow, base: Path) -> TargetRow:
     """Return a target whose files are found from the site file's folder."""
     files = {
         key: base / value
-        for key in ("secret_file", "ca_file", "root", "map")
+        for key in ("secret_file", "ca_file", "root", "map", "capture")
         if (value := getattr(row, key)) is not None
     }
     mapping = {"mapping": str(base / row.mapping)} if Path(row.mapping).suffix else {}

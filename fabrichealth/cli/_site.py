@@ -56,14 +56,17 @@ class Setup:
     topology: Topology
     store: StoreSettings
 
-    def sources(self, table: SeriesTable) -> list[Source]:
-        """Build a source for every target.
+    def sources(self, table: SeriesTable, *, captures: bool = False) -> list[Source]:
+        """Build a source for every target; `captures` says whether captured ones can be read.
 
         Raises:
             SiteError: one cannot be built from what its target says; names file and line.
         """
         built = []
         for index, row in enumerate(self.site.targets):
+            if row.capture is not None and not captures:
+                what = f"{row.capture} is a capture, which no daemon reads; give an address"
+                raise self.site.error(index, what)
             try:
                 built.append(self._source(row, table))
             except SiteError as wrong:

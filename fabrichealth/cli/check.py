@@ -6,20 +6,16 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from collectors.intake import Bounds
 from collectors.source import Source
-from collectors.visit import visited
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._events import read_events, warn_of_strangers
 from fabrichealth.cli._site import Setup, load
-from fabrichealth.config import Site
-from fabrichealth.errors import SiteError, SourceUnavailable
+from fabrichealth.cli._visiting import Visit, visits
+from fabrichealth.config import Site, TargetRow
+from fabrichealth.errors import SiteError
 from fabrichealth.model import SeriesTable
-from fabrichealth.runtime.clock import Clock
 from fabrichealth.web.access import read_access
-
-AT_ONCE = 64
 
 
 class Check(Command):
@@ -37,7 +33,7 @@ class Check(Command):
         setup = load(asked.config)
         site, topology = setup.site, setup.topology
         table = SeriesTable()
-        sources = setup.sources(table)
+        sources = setup.sources(table, captures=True)
         if site.events and site.events.exists():
             warn_of_strangers(read_events(site.events), topology, site.events)
         lacks = list(_lacks(site))
@@ -54,7 +50,7 @@ class Check(Command):
             _terminal.say(f"  note: {row.source} {row.name} is no device of the topology")
         if not asked.probe:
             return WELL
-        return asyncio.run(_probe(sources, table))
+        return asyncio.run(_probe(sources, site.targets, table))
 
 
 def _lacks(site: Site) -> Iterator[str]:
@@ -85,25 +81,9 @@ def _written(setup: Setup, name: str) -> bool:
     return name in topology.devices or topology.named(name) is not None
 
 
-async def _probe(sources: list[Source], table: SeriesTable) -> int:
+async def _probe(sources: list[Source], rows: list[TargetRow], table: SeriesTable) -> int:
     """Visit every target once, some at a time; say what each brought."""
-    gate = asyncio.Semaphore(AT_ONCE)
-    bounds, clock = Bounds(table), Clock()
-
-    async def visit(source: Source) -> tuple[bool, str]:
-        async with gate:
-            try:
-                poll = await visited(source, bounds, clock, clock.now())
-            except SourceUnavailable as wrong:
-                return False, f"{source.target.source} {wrong}"
-            finally:
-                await source.close()
-        missing = f", missing {', '.join(poll.missing)}" if poll.missing else ""
-        name = f"{source.target.source} {source.target.name}"
-        said = f"{name}: {poll.readings} readings, {len(poll.refused)} refused{missing}"
-        return poll.readings > 0, said
-
-    results = await asyncio.gather(*(visit(source) for source in sources))
+    results = [_told(visit) for visit in await visits(sources, rows, table)]
     for _, said in results:
         _terminal.say(said)
     well = sum(good for good, _ in results)
@@ -113,3 +93,15 @@ async def _probe(sources: list[Source], table: SeriesTable) -> int:
     silent = next(said for good, said in results if not good)
     _terminal.warn(f"{len(results) - well} of {len(results)} targets gave nothing, first {silent}")
     return AGAINST
+
+
+def _told(visit: Visit) -> tuple[bool, str]:
+    """Return whether a target gave anything, and a line about it."""
+    if not visit.polls:
+        return False, f"{visit.source.target.source} {visit.failures[0]}"
+    polls = [poll for _, poll in visit.polls]
+    lost = dict.fromkeys([*(part for poll in polls for part in poll.missing), *visit.failures])
+    missing = f", missing {', '.join(lost)}" if lost else ""
+    read, refused = (sum(counts) for counts in zip(
+        *((poll.readings, len(poll.refused)) for poll in polls), strict=True))  # fmt: skip
+    return read > 0, f"{visit.name}: {read} readings, {refused} refused{missing}"

@@ -9,6 +9,7 @@ from collectors.intake import Bounds, checked
 from collectors.source import Source, Target
 from collectors.visit import visited
 from fabrichealth.cli import _terminal
+from fabrichealth.cli._captures import in_order, taken_at
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._own_name import host_name
 from fabrichealth.cli._site import SOURCES, settings_for, source_type
@@ -161,7 +162,7 @@ def _from_captures(
     name: str, captures: list[Path], given: dict[str, str], table: SeriesTable
 ) -> list[tuple[str, Poll]]:
     """Read captures in order; one source object sees them all, as it would live."""
-    polls = [poll for path in captures for poll in _in_order(path)]
+    polls = [poll for path in captures for poll in in_order(path)]
     stem = captures[0].resolve().stem or "capture"
     subject = given.get("name") or stem.replace("/", "_").replace("--", "-_")
     source = _build(name, subject, "", given, table)
@@ -205,32 +206,7 @@ def _moment(
     """Return when a capture was taken: as said, as stamped inside, or as its file is dated."""
     if first is not None and (step is not None or number == 0):
         return first + number * (step or 0.0)
-    stamped = source.moment(files)
-    if stamped is not None:
-        return stamped
-    return max(file.stat().st_mtime for path in files for file in _dated(path))
-
-
-def _dated(path: Path) -> list[Path]:
-    """Return what a capture's time is read from: the file, or the files of a flat folder."""
-    try:
-        inside = [file for file in path.iterdir() if file.is_file()] if path.is_dir() else []
-    except OSError:
-        inside = []  # what may not be listed says so when it is read
-    return inside or [path]
-
-
-def _in_order(path: Path) -> list[list[Path]]:
-    """Return the polls in a path: a file, a folder of numbered polls, or a folder that is one."""
-    if path.is_dir():
-        try:
-            entries = sorted(path.iterdir())
-        except OSError:
-            entries = []  # as above
-        numbered = [entry for entry in entries if re.fullmatch(r"\d{4}", entry.name)]
-        if numbered:
-            return [[entry] for entry in numbered]
-    return [[path]]
+    return taken_at(source, files)
 
 
 def _print_json(name: str, target: str, poll: Poll, table: SeriesTable) -> None:

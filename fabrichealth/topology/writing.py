@@ -1,6 +1,6 @@
 """Writing a topology as the YAML that `read` reads, one row a line."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import yaml
@@ -11,26 +11,33 @@ from fabrichealth.topology.rows import Row
 _ENDLESS = 2**31
 
 
+def lists(topology: Topology) -> Iterator[tuple[str, str, Row]]:
+    """Yield (kind in the singular, name, row) of every row, in the order of the file."""
+    for kind, rows in (
+        ("domain", topology.domains),
+        ("rack", topology.racks),
+        ("device", topology.devices),
+        ("link", topology.links),
+        ("loop", topology.loops),
+        ("feed", topology.feeds),
+    ):
+        for name, row in rows.items():
+            yield kind, name, row
+    for route in topology.routing:
+        yield "routing", "", route
+
+
 def text_of(topology: Topology, remarks: Mapping[str, str] | None = None) -> str:
     """Return a topology file; `remarks` are comments by the name of a device or id of a link."""
-    lists: dict[str, list[tuple[str, Row]]] = {
-        "domains": list(topology.domains.items()),
-        "racks": list(topology.racks.items()),
-        "devices": list(topology.devices.items()),
-        "links": list(topology.links.items()),
-        "loops": list(topology.loops.items()),
-        "feeds": list(topology.feeds.items()),
-        "routing": [("", route) for route in topology.routing],
-    }
     lines: list[str] = []
-    for key, rows in lists.items():
-        if not rows:
-            continue
-        lines.append(f"{key}:")
-        for name, row in rows:
-            remark = (remarks or {}).get(name, "")
-            comment = f"  # {' '.join(remark.split())}" if remark else ""
-            lines.append(f"  - {_row(row)}{comment}")
+    last = ""
+    for kind, name, row in lists(topology):
+        if kind != last:
+            lines.append("routing:" if kind == "routing" else f"{kind}s:")
+            last = kind
+        remark = (remarks or {}).get(name, "") if kind in {"device", "link"} else ""
+        comment = f"  # {' '.join(remark.split())}" if remark else ""
+        lines.append(f"  - {_row(row)}{comment}")
     return "\n".join(lines or ["{}"]) + "\n"
 
 

@@ -1,0 +1,76 @@
+"""Every target of a site once: devices over their protocols, captures from disk."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from collectors.intake import Bounds, checked
+from collectors.source import Source
+from collectors.visit import visited
+from fabrichealth.cli._captures import in_order, taken_at
+from fabrichealth.config import TargetRow
+from fabrichealth.errors import SourceUnavailable
+from fabrichealth.model import Poll, SeriesTable
+from fabrichealth.runtime.clock import Clock
+
+AT_ONCE = 64
+
+
+@dataclass(frozen=True)
+class Visit:
+    """What came of a target: its polls with their times (unix seconds), or why none did.
+
+    The newest poll happened now; of captures only the seconds between them are their own.
+    """
+
+    source: Source
+    polls: tuple[tuple[float, Poll], ...] = ()
+    failures: list[str] = field(default_factory=list)
+
+    @property
+    def name(self) -> str:
+        """Source and target."""
+        return f"{self.source.target.source} {self.source.target.name}"
+
+
+async def visits(
+    sources: Sequence[Source], rows: Sequence[TargetRow], table: SeriesTable
+) -> list[Visit]:
+    """Visit every target once, some at a time; each source is closed afterwards."""
+    gate = asyncio.Semaphore(AT_ONCE)
+    bounds, clock = Bounds(table), Clock()
+
+    async def one(source: Source, row: TargetRow) -> Visit:
+        async with gate:
+            try:
+                if row.capture is not None:
+                    return _captured(source, row.capture, bounds, clock.now())
+                at = clock.now()
+                return Visit(source, ((at, await visited(source, bounds, clock, at)),))
+            except SourceUnavailable as wrong:
+                return Visit(source, failures=[str(wrong)])
+            finally:
+                await source.close()
+
+    return await asyncio.gather(*(one(*pair) for pair in zip(sources, rows, strict=True)))
+
+
+def _captured(source: Source, path: Path, bounds: Bounds, now: float) -> Visit:
+    """Read the polls of a capture in order; one that cannot be read costs itself."""
+    found: list[tuple[float, Poll]] = []
+    failures: list[str] = []
+    for files in in_order(path):
+        try:
+            at = taken_at(source, files)
+            poll = source.captured(files, at)
+        except SourceUnavailable as wrong:
+            failures.append(str(wrong))
+            continue
+        except OSError as wrong:
+            failures.append(f"{files[0]}: cannot be read ({wrong.strerror})")
+            continue
+        stale = source.settings.stale_after
+        found.append((at, checked(poll, bounds, source.table, at, stale)))
+    last = max((at for at, _ in found), default=0.0)
+    return Visit(source, tuple((now - last + at, poll) for at, poll in found), failures)
