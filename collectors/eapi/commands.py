@@ -70,6 +70,7 @@ class Commands:
             failed = left[done]
             failure = answer.failure or Failure(0, "the answer ends before it")
             found.failures[failed] = failure
+            self._asked[failed] = at
             if failure.unsupported:
                 self._unknown[failed] = at
             left = left[done + 1 :]

@@ -34,13 +34,15 @@ class EosPorts:
         port = names.get("port")
         if port is None:
             return names
-        if not _PORT.fullmatch(port):
-            return None
-        return {**names, "port": self._owner(port, names.get("lane", "")).replace("--", "_")}
+        owner = self._owner(port, names.get("lane", "")) if _PORT.fullmatch(port) else ""
+        return {**names, "port": owner.replace("--", "_")} if owner else None
 
     def _owner(self, port: str, lane: str) -> str:
+        """Return the port that an interface is, or whose lane it is; empty where it is neither."""
         found = _LANE.fullmatch(port)
-        if not found or not lane or found[2] == "1" or found[2] != lane:
+        if not found or found[2] == "1" or self.lanes.get(port):
             return port
         first = f"{found[1]}/1"
-        return first if self.lanes.get(first, 0) >= int(lane) else port
+        if self.lanes.get(first, 0) < int(found[2]):
+            return port
+        return first if lane == found[2] else ""

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from collectors.intake import Bounds, checked
 from collectors.source import Source, SourceSettings, Target
 from emulator import openconfig, ufm
+from emulator.eapi import SHOW, EapiSwitch
 from emulator.fabric import Fabric
 from emulator.hosttree import HostTree, nics
 from emulator.kernlog import KernelLog
@@ -260,6 +261,12 @@ def tables_over_gnmi(folder: Path) -> list[Path]:
     return _document(folder, {"Ethernet0": port_counters()})
 
 
+def eos_results(folder: Path) -> list[Path]:
+    plan = Plan(racks=1, hosts_per_rack=2, accelerators=1, rails=1, access=("eapi",))
+    switch_of_eos = EapiSwitch(Fabric(plan, 1, AT), "tor-01")
+    return _document(folder, {"jsonrpc": "2.0", **switch_of_eos.outcome(list(SHOW))})
+
+
 def _document(folder: Path, content: Any) -> list[Path]:
     folder.mkdir(exist_ok=True)
     (folder / "reply.json").write_text(json.dumps(content))
@@ -267,6 +274,7 @@ def _document(folder: Path, content: Any) -> list[Path]:
 
 
 EMULATED = {
+    "eapi": [eos_results],
     "gnmi": [notifications, tables_over_gnmi, streamed],
     "hccn": [npu],
     "host": [host_tree],
