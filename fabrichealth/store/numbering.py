@@ -34,7 +34,11 @@ class Numbering:
         return self._rank[: self._many]
 
     def learn(self) -> None:
-        """Take up series that the table has gained."""
+        """Take up series that the table has gained.
+
+        Others may go on adding to it meanwhile; what came after the beginning is left for the next
+        time.
+        """
         last = len(self._table)
         if last > len(self._metric):
             self._metric = _grown(self._metric, 2 * last)
@@ -42,6 +46,7 @@ class Numbering:
         for metric in self._table.metrics():
             number = self._numbers.setdefault(metric, len(self._numbers) + 1)
             known, series = self._counts.get(metric, 0), self._table.of(metric)
+            series = series[: int(np.searchsorted(series, last))]
             if len(series) > known:
                 self._metric[series[known:]] = number
                 self._rank[series[known:]] = np.arange(known, len(series))
