@@ -18,6 +18,8 @@ import grpc.aio
 SUBSCRIBE = "/gnmi.gNMI/Subscribe"
 
 Value = str | int | float | bool | bytes | Mapping[str, Any]
+Values = Mapping[str, Mapping[str, Value]]
+"""By target, and by path."""
 
 
 def varint(number: int) -> bytes:
@@ -94,6 +96,8 @@ class GnmiDevice:
     """One server; `values` are by target and path, and may change while it runs."""
 
     values: dict[str, dict[str, Value]]
+    tell: Callable[[], Values] | None = None
+    """Gives what takes the place of `values` when a round begins."""
     interval: float | None = None
     """Seconds between rounds; what the subscriber asks for if None."""
     refused: dict[str, grpc.StatusCode] = field(default_factory=dict)
@@ -135,6 +139,14 @@ class GnmiDevice:
         if self._server is not None:
             await self._server.stop(None)
 
+    @property
+    def address(self) -> str:
+        """Where it listens, once started."""
+        return f"grpc://127.0.0.1:{self.port}"
+
+    def _now(self) -> Values:
+        return self.tell() if self.tell else self.values
+
     async def _subscribe(
         self, requests: AsyncIterator[bytes], context: grpc.aio.ServicerContext[bytes, bytes]
     ) -> AsyncIterator[bytes]:
@@ -155,7 +167,7 @@ class GnmiDevice:
                 yield one
             told = {
                 where: value
-                for where, value in self.values.get(target, {}).items()
+                for where, value in self._now().get(target, {}).items()
                 if any(_bare(where).startswith(_bare(begin)) for begin in wanted)
             }
             stamp = round((self.now() + self.skew) * 1e9)

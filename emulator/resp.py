@@ -45,6 +45,11 @@ class RespServer:
         await asyncio.gather(*list(self._clients))
         await self._server.wait_closed()
 
+    @property
+    def address(self) -> str:
+        """Where it listens, once started."""
+        return f"redis://127.0.0.1:{self.port}"
+
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         task = asyncio.current_task()
         if task is not None:

@@ -1,12 +1,12 @@
 """Supernode: an emulated site on loopback, its files and pages kept up to date.
 
-Below one folder lie `topology.yaml`, `events.jsonl` and a sysfs tree for each host; one HTTP
-server serves a page for each host's accelerators and each switch. What is dark answers nothing.
+Below one folder lie `topology.yaml`, `events.jsonl`, and for each host a sysfs tree and the log of
+its kernel; one HTTP server serves a page for each host's accelerators and each InfiniBand switch,
+and each Ethernet switch answers in its own protocol. What is dark answers nothing.
 """
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,19 +15,30 @@ from aiohttp import web
 
 from emulator.fabric import Fabric
 from emulator.faults import STEP
-from emulator.hosttree import HostTree, Nic
+from emulator.hosttree import WORD_BYTES, HostTree, Nic
+from emulator.kernlog import INTERFACE_PCI, KernelLog
 from emulator.pages import dcgm, switch
 from emulator.plan import Plan
 from emulator.scenario import Scenario, World
+from emulator.serving import MAKES, Clock
 
 
 class Supernode:
     """One emulated site; `start`, then `run` until cancelled, then `stop`."""
 
-    def __init__(self, folder: Path, plan: Plan, scenario: Scenario, seed: int, now: float) -> None:
+    def __init__(
+        self, folder: Path, plan: Plan, scenario: Scenario, seed: int, clock: Clock
+    ) -> None:
         self.folder = folder
         self.plan = plan
-        self.world = World(Fabric(plan, seed, now), scenario.faults(plan))
+        self._clock = clock
+        self.world = World(Fabric(plan, seed, clock.now()), scenario.faults(plan))
+        self.switches = {
+            name: MAKES[make](self.world.fabric, name, clock) for name, make in plan.makes.items()
+        }
+        """The Ethernet switches; each has an address once started."""
+        self._silent: set[str] = set()
+        self._logs = {host: KernelLog(self.world.fabric, host) for host in plan.hosts}
         self._trees = {host: self._tree(host) for host in plan.hosts}
         self._gone: set[str] = set()
         self._runner: web.AppRunner | None = None
@@ -53,6 +64,9 @@ class Supernode:
         self.folder.mkdir(parents=True, exist_ok=True)
         self.topology.write_text(yaml.safe_dump(self.plan.topology(), sort_keys=False))
         self.events.touch()
+        (self.folder / "logs").mkdir(exist_ok=True)
+        for host in self.plan.hosts:
+            self.log(host).touch()
         for tree in self._trees.values():
             tree.update()
         app = web.Application()
@@ -63,25 +77,39 @@ class Supernode:
         await site.start()
         host, port = self._runner.addresses[0][:2]
         self.address = f"http://{host}:{port}"
+        for one in self.switches.values():
+            await one.start()
 
     async def stop(self) -> None:
         """Stop serving."""
+        for one in self.switches.values():
+            await one.stop()
         if self._runner is not None:
             await self._runner.cleanup()
 
-    async def run(
-        self, now: Callable[[], float], sleep: Callable[[float], Awaitable[None]]
-    ) -> None:
-        """Let time pass until cancelled; `now` and `sleep` are a clock's.
+    async def run(self) -> None:
+        """Let time pass until cancelled.
 
         The scenario begins here, not when the files were written.
         """
-        self.world.fabric.began = now()
+        self.world.fabric.began = self._clock.now()
         while True:
-            events = await asyncio.to_thread(self.step, now())
+            events = await asyncio.to_thread(self.step, self._clock.now())
             if events:
                 self._write_down(events)
-            await sleep(STEP)
+            await self._hush()
+            await self._clock.sleep(STEP)
+
+    async def _hush(self) -> None:
+        """Let switches that are dark answer nobody, and the others again."""
+        for name, one in self.switches.items():
+            dark = name in self.world.fabric.dark
+            if dark and name not in self._silent:
+                await one.stop()
+                self._silent.add(name)
+            elif not dark and name in self._silent:
+                await one.start()
+                self._silent.discard(name)
 
     def step(self, now: float) -> list[dict[str, Any]]:
         """Bring world and trees to `now`; return what was written down meanwhile."""
@@ -97,7 +125,18 @@ class Supernode:
             if not dark:
                 self._reflect(host, tree)
                 tree.update()
+                self._log(host)
         return events
+
+    def log(self, host: str) -> Path:
+        """Return the file that the kernel of a host writes to."""
+        return self.folder / "logs" / f"{host}.log"
+
+    def _log(self, host: str) -> None:
+        lines = self._logs[host].lines()
+        if lines:
+            with self.log(host).open("a", encoding="utf-8") as handle:
+                handle.writelines(f"{line}\n" for line in lines)
 
     def _tree(self, host: str) -> HostTree:
         nics = [
@@ -108,6 +147,9 @@ class Supernode:
             )
             for rail in range(self.plan.rails)
         ]
+        if self.plan.access:
+            guid = self.plan.guid(host, self.plan.rails)
+            nics.append(Nic(f"mlx5_{self.plan.rails}", guid, INTERFACE_PCI, interface="eth0"))
         return HostTree(self.root(host), nics, self.world.fabric.hosts[host].booted_at)
 
     def _reflect(self, host: str, tree: HostTree) -> None:
@@ -115,7 +157,7 @@ class Supernode:
         fabric = self.world.fabric
         tree.boot = fabric.hosts[host].booted_at
         for nic in tree.nics:
-            port = fabric.ports[f"{host}/{nic.rdma}/1"]
+            port = fabric.ports[f"{host}/{nic.interface or f'{nic.rdma}/1'}"]
             nic.up, nic.lanes, nic.gbps = port.up, port.lanes, port.gbps
             nic.counters.update(
                 symbol_error=min(int(port.symbol_errors), 65_535),
@@ -124,6 +166,12 @@ class Supernode:
                 port_rcv_data=int(port.rx_words),
                 port_xmit_data=int(port.tx_words),
             )
+            if nic.interface:
+                nic.carrier_downs = int(port.link_downs)
+                nic.statistics.update(
+                    rx_bytes=int(port.rx_words) * WORD_BYTES,
+                    tx_bytes=int(port.tx_words) * WORD_BYTES,
+                )
 
     async def _serve(self, request: web.Request) -> web.Response:
         device = request.match_info["device"]

@@ -1,7 +1,8 @@
 """`demo`: an emulated supernode goes through collectors, store and analyzer, beside this host.
 
-Two racks of eight hosts with eight accelerators each, and four leaf switches, live through a
-scenario in compressed time. Incidents are printed as they open and close.
+Two racks of eight hosts with eight accelerators each, four InfiniBand leaf switches, and an
+Ethernet fabric with switches of every make that a source reads, live through a scenario in
+compressed time. Incidents are printed as they open and close.
 """
 
 import argparse
@@ -16,6 +17,7 @@ import yaml
 
 from emulator.plan import Plan
 from emulator.scenario import Scenario
+from emulator.serving import MAKES
 from emulator.supernode import Supernode
 from fabrichealth import narrative
 from fabrichealth.cli import _terminal
@@ -84,13 +86,14 @@ def _scenario(name: str) -> Scenario:
 async def _demo(asked: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
     clock = Clock(asked.speed)
     scenario = _scenario(asked.scenario)
-    plan = Plan()
-    supernode = Supernode(folder, plan, scenario, asked.seed, clock.now())
+    plan = Plan(access=tuple(MAKES))
+    supernode = Supernode(folder, plan, scenario, asked.seed, clock)
     await supernode.start()
     site = _write_site(folder, supernode, asked.listen)
     _terminal.say(
         f"{scenario.about}: {len(plan.hosts)} hosts x {plan.accelerators} accelerators, "
-        f"{len(plan.leaves)} switches, seed {asked.seed}; time runs {asked.speed:g} times faster"
+        f"{len(plan.leaves) + len(plan.makes)} switches, seed {asked.seed}; "
+        f"time runs {asked.speed:g} times faster"
     )
     seen: dict[str, dict[str, Any]] = {}
 
@@ -108,7 +111,7 @@ async def _demo(asked: argparse.Namespace, folder: Path) -> dict[str, dict[str, 
     worlds: list[asyncio.Task[None]] = []
 
     def judged() -> None:
-        worlds.append(asyncio.create_task(supernode.run(clock.now, clock.sleep)))
+        worlds.append(asyncio.create_task(supernode.run()))
         asyncio.get_running_loop().call_later(asked.minutes * 60, stop.set)
 
     try:
@@ -146,15 +149,22 @@ def _write_site(folder: Path, supernode: Supernode, listen: str) -> Path:
         targets.append({"name": host, "source": "host", "root": root})
         page = f"{supernode.address}/{host}/metrics"
         targets.append({"name": host, "source": "prom", "address": page, "mapping": "dcgm"})
+        log = str(supernode.log(host))
+        targets.append({"name": host, "source": "kernlog", "address": log})
     for leaf in plan.leaves:
         page = f"{supernode.address}/{leaf}/metrics"
         targets.append({"name": leaf, "source": "prom", "address": page})
+    for name, switch in supernode.switches.items():
+        targets.append({"name": name, "source": plan.makes[name], "address": switch.address})
     site = {
         "topology": str(supernode.topology),
         "events": str(supernode.events),
         "state": str(folder / "state"),
         "listen": listen,
-        "sources": {name: {"period": PERIOD, "timeout": TIMEOUT} for name in ("host", "prom")},
+        "sources": {
+            name: {"period": PERIOD, "timeout": TIMEOUT}
+            for name in dict.fromkeys(target["source"] for target in targets)
+        },
         "targets": targets,
     }
     path = folder / "site.yaml"

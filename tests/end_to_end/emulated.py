@@ -27,19 +27,29 @@ STEP = 0.5
 """Seconds between two steps of the world."""
 
 
+class Wall:
+    """The wall's clock, and a world that moves by short steps."""
+
+    def now(self) -> float:
+        """Return unix seconds."""
+        return time.time()
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait for one short step, however long is asked for."""
+        await asyncio.sleep(STEP)
+
+
 class Emulated:
     """The supernode, in a thread with a loop of its own."""
 
     def __init__(self, folder: Path) -> None:
         nothing = Scenario("nothing happens by itself", lambda plan: [])
-        self.supernode = Supernode(folder, PLAN, nothing, seed=1, now=time.time())
+        self.supernode = Supernode(folder, PLAN, nothing, seed=1, clock=Wall())
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._thread.start()
         self._call(self.supernode.start())
-        self._world = asyncio.run_coroutine_threadsafe(
-            self.supernode.run(time.time, lambda _: asyncio.sleep(STEP)), self._loop
-        )
+        self._world = asyncio.run_coroutine_threadsafe(self.supernode.run(), self._loop)
 
     @property
     def fabric(self) -> Fabric:

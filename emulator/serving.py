@@ -1,0 +1,52 @@
+"""How the Ethernet switches of an emulated supernode answer, each in the protocol of its make."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
+
+from emulator import openconfig
+from emulator.fabric import Fabric
+from emulator.gnmi import GnmiDevice
+from emulator.resp import RespServer
+from emulator.sonic import SonicSwitch
+
+
+class Clock(Protocol):
+    """Time of the emulated world, which may run faster than the wall's."""
+
+    def now(self) -> float:
+        """Return unix seconds."""
+
+    async def sleep(self, seconds: float) -> None:
+        """Wait so many of its seconds."""
+
+
+class Server(Protocol):
+    """What answers for a switch; after `stop` it can be started again at the same address."""
+
+    async def start(self) -> None:
+        """Answer from now on, on loopback."""
+
+    async def stop(self) -> None:
+        """Answer nobody any more."""
+
+    @property
+    def address(self) -> str:
+        """Where it answers, once started."""
+
+
+def sonic(fabric: Fabric, name: str, _: Clock) -> Server:
+    """Return the Redis of a switch that runs SONiC."""
+    return RespServer(SonicSwitch(fabric, name).database)
+
+
+def gnmi(fabric: Fabric, name: str, clock: Clock) -> Server:
+    """Return a switch that streams OpenConfig's models."""
+
+    def tell() -> Mapping[str, Mapping[str, Any]]:
+        return {"": openconfig.values(fabric, name)}
+
+    return GnmiDevice({}, tell, now=clock.now, sleep=clock.sleep)
+
+
+MAKES: Mapping[str, Callable[[Fabric, str, Clock], Server]] = {"sonic": sonic, "gnmi": gnmi}
+"""By the source that reads it."""
