@@ -18,7 +18,7 @@ from emulator.eapi import SHOW, EapiSwitch
 from emulator.fabric import Fabric
 from emulator.hosttree import HostTree, nics
 from emulator.kernlog import KernelLog
-from emulator.pages import dcgm, switch
+from emulator.pages import dcgm, switch, ualink
 from emulator.plan import Plan
 from emulator.sonic import SonicSwitch
 from emulator.tools import hccn_tool, mlxlink, nvidia_smi
@@ -184,6 +184,10 @@ def accelerators(folder: Path) -> list[Path]:
     return _page(folder, dcgm.page(Fabric(Plan(), 1, AT), "host-001"))
 
 
+def scale_up_adapter(folder: Path) -> list[Path]:
+    return _page(folder, ualink.page(_fabric(), "host-001"))
+
+
 def leaf(folder: Path) -> list[Path]:
     return _page(folder, switch.page(Fabric(Plan(), 1, AT), "leaf-01"))
 
@@ -282,7 +286,7 @@ EMULATED = {
     "kernlog": [kernel_log],
     "mlxlink": [firmware],
     "nvsmi": [nvlinks],
-    "prom": [accelerators, leaf],
+    "prom": [accelerators, leaf, scale_up_adapter],
     "sonic": [databases, sonic_switch],
     "ufm": [telemetry],
 }

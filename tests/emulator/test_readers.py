@@ -15,6 +15,7 @@ from collectors.sources.ibtools import Ibtools
 from collectors.sources.kernlog import Kernlog, KernlogSettings
 from collectors.sources.mlxlink import Mlxlink
 from collectors.sources.nvsmi import Nvsmi
+from collectors.sources.prom import Prom, PromSettings
 from collectors.sources.sonic import Sonic
 from collectors.sources.ufm import Ufm
 from emulator import openconfig, ufm
@@ -23,6 +24,7 @@ from emulator.faults import DirtyConnector, PausingReceiver, SickReceiver, Unplu
 from emulator.gnmi import GnmiDevice
 from emulator.hosttree import HostTree, Nic
 from emulator.kernlog import KernelLog
+from emulator.pages import ualink
 from emulator.plan import Plan
 from emulator.resp import RespServer
 from emulator.sonic import SonicSwitch
@@ -251,3 +253,18 @@ async def test_the_kernels_log_tells_of_codes_and_links(fabric: Fabric, tmp_path
     ):
         told = readings(later, source.table, metric)
         assert {labels for labels, count in told.items() if count} == {expected}
+
+
+def test_an_adapters_page_tells_of_ualink_ports_under_the_topologys_names(
+    fabric: Fabric, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.prom"
+    page.write_text(ualink.page(fabric, "host-001"))
+    target = Target("host-001", "prom", "", "", {}, TOPOLOGY)
+    source = Prom(PromSettings(), target, SeriesTable())
+    poll = source.captured([page], AT)
+    replays = readings(poll, source.table, REPLAYS)
+    ill = fabric.ports["host-001-1/nvlink/2"]  # the third link is the first port of station 1
+    assert replays["host-001-1", "ualink/1/0"] == int(ill.replays) > 0
+    assert set(readings(poll, source.table, UP).values()) == {1.0}
+    assert not poll.refused
