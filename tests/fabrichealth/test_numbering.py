@@ -9,7 +9,7 @@ from fabrichealth.store.numbering import Numbering
 class Busy(SeriesTable):
     """A table to which a collector adds a series whenever it is looked at."""
 
-    def metrics(self) -> list[Metric]:
+    def metrics(self) -> tuple[Metric, ...]:
         for port in range(100):
             self.intern(UP, ("leaf-01", f"{len(self)}/{port}"))
         return super().metrics()
