@@ -6,7 +6,7 @@ lane counted from 0), `{priority}` (a class of traffic; `TC{priority}`), `{limit
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from collectors.protocols import json_tree
 from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.devices import DEVICE_INFO
 from fabrichealth.catalogue.optics import LOS, OPTICS_INFO, RX_POWER
@@ -110,18 +111,27 @@ class Branch:
     literal: dict[str, "Branch"] = field(default_factory=dict)
     patterns: dict[str, tuple[re.Pattern[str], "Branch"]] = field(default_factory=dict)
 
-    def find(self, path: tuple[str, ...]) -> Iterator[Found]:
-        """Yield the rules of a leaf."""
-        reached: list[tuple[Branch, dict[str, str]]] = [(self, {})]
-        for key in path:
-            reached = [
-                (branch, {**names, **more})
-                for one, names in reached
-                for branch, more in one.below(key)
-            ]
-        for branch, names in reached:
-            for rank, rule in branch.rules:
-                yield Found(rule, names, rank)
+    def find(self, paths: Iterable[json_tree.Path]) -> Iterator[list[Found]]:
+        """Yield the rules of each leaf; paths that begin as the one before cost little."""
+        steps: list[list[tuple[Branch, Mapping[str, str]]]] = [[(self, {})]]
+        before: json_tree.Path = ()
+        for path in paths:
+            same = 0
+            for one, other in zip(before, path, strict=False):
+                if one != other:
+                    break
+                same += 1
+            del steps[same + 1 :]
+            for key in path[same:]:
+                steps.append(
+                    [
+                        (branch, {**names, **more})
+                        for one, names in steps[-1]
+                        for branch, more in one.below(key)
+                    ]
+                )
+            before = path
+            yield [Found(rule, names, rank) for one, names in steps[-1] for rank, rule in one.rules]
 
     def below(self, key: str) -> Iterator[tuple["Branch", Mapping[str, str]]]:
         """Yield the branches that a key leads to, and the names it holds for each."""

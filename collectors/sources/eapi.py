@@ -9,6 +9,7 @@ Address: https://HOST (the path is /command-api where none is given). `user` and
 in. Captures: the results of commands, one or several a file, or a whole answer to runCmds.
 """
 
+import asyncio
 from collections.abc import Iterable
 from math import isfinite
 from pathlib import Path
@@ -118,7 +119,10 @@ class Eapi(Source):
                 f"{self.target.name}: {self._where}: no command succeeds ({command}: "
                 f"{failure.text or 'no reason given'}); may this user run show commands?"
             )
-        return self._poll(found.results.items(), at, columns)
+        for command, result in self._learnt(found.results.items()):
+            self._sheets.take(command, result, at, columns)
+            await asyncio.sleep(0)  # a first contact takes long enough to hold up other targets
+        return self._poll(at, columns)
 
     def captured(self, files: list[Path], at: float) -> Poll:
         """Read one poll from the results in these files.
@@ -134,7 +138,9 @@ class Eapi(Source):
                 f"{files[0]}: no result of a show command that is known"
                 f"{f' ({wrong})' if wrong else ''}; give JSON as eAPI answers it"
             )
-        return self._poll(known, at, columns)
+        for kind, result in self._learnt(known):
+            self._sheets.take(kind, result, at, columns)
+        return self._poll(at, columns)
 
     def moment(self, files: list[Path]) -> float | None:
         """Return the newest time stamp of counters or modules in these files."""
@@ -173,13 +179,15 @@ class Eapi(Source):
                 "address right?"
             ) from None
 
-    def _poll(self, found: Iterable[tuple[str, Result]], at: float, columns: Columns) -> Poll:
+    def _learnt(self, found: Iterable[tuple[str, Result]]) -> list[tuple[str, Result]]:
+        """Return results as the maps know them, once it is known which interfaces are ports."""
         told = [(command, eapi.read(result)) for command, result in found]
         changed = [self._ports.learn(eapi.lanes(result)) for _, result in told]
         if any(changed):
             self._sheets.forget()
-        for command, result in told:
-            self._sheets.take(command, result, at, columns)
+        return told
+
+    def _poll(self, at: float, columns: Columns) -> Poll:
         neighbors = self._sheets.finish(columns)
         poll = columns.poll(self.clock, at)
         return Poll(poll.batches, poll.refused, neighbors, poll.events, poll.missing)

@@ -148,10 +148,9 @@ def laid_out(
     words: list[Word] = []
     unplaced: list[Cell] = []
     stamps: list[Stamp] = []
-    at: list[Path] = []
-    for place, path in enumerate(json_tree.paths(shape)):
-        at.append(path)
-        for found in rules.find(path):
+    at = list(json_tree.paths(shape))
+    for place, (path, leaf) in enumerate(zip(at, rules.find(at), strict=True)):
+        for found in leaf:
             names = placed(found.names)
             if names is None:
                 continue
@@ -191,7 +190,7 @@ def laid_out(
             (n, row[0].labels[1]) for n, row in enumerate(rows.values()) if row[0].form == "ticks"
         ),
         tuple((n, labels[1]) for n, (metric, labels) in enumerate(rows) if metric is SPEED),
-        tuple((stamp, _below(stamp, ordered, at)) for stamp in stamps),
+        tuple(_below(stamps, ordered, at)),
         tuple(unplaced),
         tuple(words),
         _picker([word.place for word in words]),
@@ -215,11 +214,18 @@ def _gate(row: tuple[Metric, tuple[str, ...]], rows: Mapping[Any, int]) -> int:
     return rows.get((UP, labels[:2]), -1) if metric in OF_LIVE_LINKS else -1
 
 
-def _below(stamp: Stamp, cells: Sequence[Cell], at: Sequence[Path]) -> NDArray[np.intp]:
-    size = len(stamp.path)
-    return np.array(
-        [n for n, cell in enumerate(cells) if at[cell.place][:size] == stamp.path], np.intp
-    )
+def _below(
+    stamps: Sequence[Stamp], cells: Sequence[Cell], at: Sequence[Path]
+) -> Iterator[tuple[Stamp, NDArray[np.intp]]]:
+    """Yield stamps with the cells that they date."""
+    dated: dict[Path, list[int]] = {stamp.path: [] for stamp in stamps}
+    sizes = {len(path) for path in dated}
+    for number, cell in enumerate(cells):
+        for size in sizes:
+            held = dated.get(at[cell.place][:size])
+            if held is not None:
+                held.append(number)
+    return ((stamp, np.array(dated[stamp.path], np.intp)) for stamp in stamps)
 
 
 def _join(how: str, part: Floats) -> float:
