@@ -76,7 +76,7 @@ class Inventory:
             batches.append(
                 Batch(newest.clock, newest.at, np.unique(series), np.ones(len(np.unique(series))))
             )
-            if self._discovery.hear(poll.neighbors, newest.at):
+            if self._discovery.hear(poll.neighbors, newest.at, whole=not poll.missing):
                 self._looked = float("-inf")
         return Poll(batches, poll.refused, poll.neighbors, poll.events, poll.missing)
 

@@ -88,7 +88,7 @@ def _discovered(
     for visit in visited:
         own: dict[Port, PortSaid] = {}
         for at, poll in visit.polls:
-            discovery.hear(poll.neighbors, min(at, now))
+            discovery.hear(poll.neighbors, min(at, now), whole=not poll.missing)
             for port, said in surveyed(poll.batches, table).items():
                 own[port] = said.or_else(own[port]) if port in own else said
         for port, said in own.items():

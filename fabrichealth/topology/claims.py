@@ -67,11 +67,11 @@ class Claims:
             other._put(neighbor, claim.at, stale=claim.stale)
         return other
 
-    def hear(self, neighbors: Iterable[Neighbor], at: float) -> bool:
+    def hear(self, neighbors: Iterable[Neighbor], at: float, *, whole: bool = True) -> bool:
         """Take what one poll said at `at` (unix seconds); return whether that changed anything.
 
         A port of which a device says nothing any more, while it speaks of others, has a stale
-        claim.
+        claim; one that a record holds no more has none, if the record was read as a `whole`.
         """
         heard: dict[tuple[str, Port], set[Far]] = {}
         for one in neighbors:
@@ -86,7 +86,7 @@ class Claims:
         for (via, device), ports in spoken.items():
             everywhere = self._ports.setdefault((via, device), set())
             for here in everywhere - ports:
-                changed |= self._silence(via, here)
+                changed |= self._silence(via, here, whole=whole)
             everywhere |= ports
         return changed
 
@@ -138,9 +138,9 @@ class Claims:
                 known[far].stale = True
         return changed
 
-    def _silence(self, via: str, here: Port) -> bool:
+    def _silence(self, via: str, here: Port, *, whole: bool) -> bool:
         known = self._known.get((via, here), {})
-        if via in DOCUMENTS:
+        if via in DOCUMENTS and whole:
             changed = bool(known)
             known.clear()
             return changed

@@ -76,9 +76,9 @@ class Discovery:
         """Return the same knowledge under another written topology."""
         return Discovery(written, self._claims.under(written))
 
-    def hear(self, neighbors: Sequence[Neighbor], at: float) -> bool:
+    def hear(self, neighbors: Sequence[Neighbor], at: float, *, whole: bool = True) -> bool:
         """Take what one poll said at `at` (unix seconds); return whether anything is new."""
-        return self._claims.hear(neighbors, at)
+        return self._claims.hear(neighbors, at, whole=whole)
 
     def memory(self) -> list[list[str | float]]:
         """Return what must survive a restart: a dead link is silent, and known all the same."""
