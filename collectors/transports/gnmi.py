@@ -6,11 +6,15 @@ newest of each; a stream that broke is asked for again at the next visit. No mes
 """
 
 import asyncio
+import os
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
+
+# the library's core writes to stderr past our log: a device that ends a stream is no news
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 import grpc
 import grpc.aio
