@@ -85,7 +85,7 @@ class Eapi(Source):
             target.subject.replace("/", "_").replace("--", "_"),
             tree_rules.rules(maps),
             self._ports.place,
-            lambda port: "roce",
+            lambda port, said: "roce",
             settings.stale_after,
         )
         self._commands = Commands(

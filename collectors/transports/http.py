@@ -30,6 +30,14 @@ _HINTS = {
 }
 
 
+ABSENT = {400, 404, 405, 501}
+"""Answers of a service that is there, to what it does not know."""
+
+
+class NoSuchResource(SourceUnavailable):
+    """The target answers, and has nothing of that name."""
+
+
 @dataclass(frozen=True, slots=True)
 class Reply:
     """What a target answered: its unpacked body, and the headers that say what it is."""
@@ -158,9 +166,10 @@ class HttpClient:
             raise self._unavailable(url, f"answered {status}, moved; give the new address")
         if status >= 400:
             hint = _HINTS.get(status, "")
-            raise self._unavailable(
+            wrong = self._unavailable(
                 url, f"answered {status} {response.reason or ''}".strip() + hint
             )
+            raise NoSuchResource(str(wrong)) if status in ABSENT else wrong
 
     async def _body(self, url: URL, response: aiohttp.ClientResponse) -> bytes:
         coding = response.headers.get("Content-Encoding", "identity").strip().lower()

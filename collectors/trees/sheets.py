@@ -60,8 +60,8 @@ class Sheets:
     rules: Branch
     placed: Placed
     """Turns the names in a leaf's path into labels."""
-    technology: Callable[[str], str]
-    """Says of which technology a port is."""
+    technology: Callable[[str, str], str]
+    """Says of which technology a port is, by its name and what the reply calls it."""
     stale_after: float
     _layouts: dict[str, list[Layout]] = field(default_factory=dict)
     _said: dict[str, Said] = field(default_factory=dict)
@@ -197,7 +197,8 @@ class Sheets:
     def _about(self, port: str, fact: Mapping[str, str]) -> tuple[str, ...]:
         fec = fact.get("fec", "").casefold()
         about = {
-            "device": self.device, "port": port, "technology": self.technology(port),
+            "device": self.device, "port": port,
+            "technology": self.technology(port, fact.get("technology", "")),
             "packets": "packets", "fec": FEC.get(fec, "rs544" if "544" in fec else ""),
         }  # fmt: skip
         return tuple(about.get(label, "") for label in PORT_INFO.labels)
