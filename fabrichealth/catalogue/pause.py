@@ -1,4 +1,4 @@
-"""Pause of the whole link (IEEE 802.3x) as NICs count it; pause by priority is congestion.PFC."""
+"""Pause of the whole link (IEEE 802.3x), or of all priorities added up; each: `congestion`."""
 
 from fabrichealth.metric import Kind, Metric, Subject
 from fabrichealth.units import Unit
@@ -38,5 +38,23 @@ PAUSE_TX = Metric(
     unit=Unit.SECONDS,
     subject=Subject.PORT,
     help="Time for which we stopped the whole link.",
+    valid=COUNT,
+)
+
+PFC_ALL_RX_FRAMES = Metric(
+    name="pfc_all_rx_frames_total",
+    kind=Kind.COUNTER,
+    unit=Unit.NONE,
+    subject=Subject.PORT,
+    help="Priority pause frames received, where the device adds up all priorities.",
+    valid=COUNT,
+)
+
+PFC_ALL_TX_FRAMES = Metric(
+    name="pfc_all_tx_frames_total",
+    kind=Kind.COUNTER,
+    unit=Unit.NONE,
+    subject=Subject.PORT,
+    help="Priority pause frames sent, where the device adds up all priorities.",
     valid=COUNT,
 )
