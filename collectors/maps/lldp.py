@@ -48,3 +48,17 @@ def neighbor(target: Target, device: str, port: str, heard: Heard) -> Neighbor |
         aliases = (name for name, facts in known.ports.items() if facts.alias == far)
         far = next(aliases, far)
     return Neighbor(device, port, remote.replace("/", "_").replace("--", "_"), far, "lldp")
+
+
+def distinct(neighbors: list[Neighbor]) -> list[Neighbor]:
+    """Return each neighbour of a port once.
+
+    One that started anew is listed twice for a while, with and without the name of its port: the
+    entry that names the port is the neighbour.
+    """
+    named = {(one.port, one.remote_device) for one in neighbors if one.remote_port}
+    return [
+        one
+        for one in dict.fromkeys(neighbors)
+        if one.remote_port or (one.port, one.remote_device) not in named
+    ]

@@ -1,0 +1,1 @@
+"""What the snmp source knows of a device: its ports and counters, sensors, neighbours."""

@@ -1,0 +1,95 @@
+"""The ports of a device by SNMP: which rows are ports, and what they are called.
+
+A row is known by its ifIndex, which an agent may hand out anew at every restart (RFC 2863 section
+3.1.5); a port is therefore known by its ifName, and everything that was laid out by index is laid
+out again when the names moved.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from collectors.maps.columns import Columns
+from collectors.maps.snmp_rules import PortMap
+from collectors.protocols.snmp_columns import NONE, Answer, checked, text
+from collectors.snmp.asking import Answers, Part
+from fabrichealth.errors import MalformedReply
+from fabrichealth.model import Reason
+
+TECHNOLOGY = {6: "roce", 62: "roce", 69: "roce", 117: "roce", 199: "ib"}
+"""By IANAifType; other ports are of none that the topology has a name for."""
+
+
+@dataclass(slots=True)
+class Ports:
+    """Names of the ports of one device; `version` grows whenever they moved."""
+
+    device: str
+    known: PortMap
+    version: int = 0
+    names: tuple[str, ...] = ()
+    """All ports, in the order in which their values stand [p]."""
+    technology: tuple[str, ...] = ()
+    place: dict[str, int] = field(default_factory=dict)
+    """Place in `names` by index of the row."""
+    called: dict[str, str] = field(default_factory=dict)
+    """Port by any text by which it may be meant: name, description, index."""
+    _said: Answer = NONE
+    _wrong: list[tuple[Reason, str, str]] = field(default_factory=list)
+
+    def read(self, columns: Columns) -> Part:
+        """Read the names; and what the rows are, if the names moved."""
+        oids = self.known.oids
+        said = NONE
+        for name in self.known.ports.names:
+            said = (yield (oids[name],)).get(oids[name], NONE)
+            if said.oids:
+                break
+        if said != self._said:
+            kind = oids[self.known.ports.type]
+            more = yield (kind, *(oids[name] for name in self.known.ports.names))
+            self._learn(said, more, kind)
+        for reason, name, why in self._wrong:
+            columns.refuse(reason, name, {"device": self.device}, why)
+
+    def _learn(self, said: Answer, more: Answers, kind: str) -> None:
+        self._said, self._wrong = said, []
+        self.version += 1
+        rows = [
+            self._rows(more.get(self.known.oids[name], NONE)) for name in self.known.ports.names
+        ]
+        types = self._rows(more.get(kind, NONE))
+        wanted = set(map(str, self.known.ports.types))
+        named: dict[str, str] = {}
+        for index in dict.fromkeys(index for one in rows for index in one):
+            if types and types.get(index) not in wanted:
+                continue
+            name = next((one[index] for one in rows if one.get(index)), "")
+            if name:
+                named[index] = name.replace("--", "_")
+            else:
+                self._wrong.append((Reason.MALFORMED, "ifName", f"row {index} has no name"))
+        often = Counter(named.values())
+        for name in [name for name, times in often.items() if times > 1]:
+            self._wrong.append((Reason.DUPLICATE, "ifName", name))
+        named = {index: name for index, name in named.items() if often[name] == 1}
+        self.names = tuple(named.values())
+        self.place = {index: place for place, index in enumerate(named)}
+        self.technology = tuple(
+            TECHNOLOGY.get(int(types[index]), "") if types else "" for index in named
+        )
+        self.called = dict(named)
+        for one in reversed(rows):  # names win over descriptions, those over indices
+            self.called |= {one[index]: name for index, name in named.items() if one.get(index)}
+
+    def _rows(self, answer: Answer) -> Mapping[str, str]:
+        """Return texts by index; an answer that is none has no rows."""
+        if not answer.oids:
+            return {}
+        column = answer.oids[0].rpartition(".")[0]
+        try:
+            indices = checked(answer, column)
+        except MalformedReply as wrong:
+            self._wrong.append((Reason.MALFORMED, column, str(wrong)))
+            return {}
+        return dict(zip(indices, map(text, answer.values), strict=True))

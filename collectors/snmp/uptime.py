@@ -1,0 +1,39 @@
+"""When a device booted, by sysUpTime: hundredths of a second that begin again after 497 days.
+
+A boot time is at minus uptime. While it stays where it was but for jitter and drift of clocks, or
+for whole rounds of the 32-bit counter, the device runs on; else it was restarted.
+"""
+
+from dataclasses import dataclass
+
+TICK = 0.01
+ROUND = 2**32 * TICK
+"""Seconds after which sysUpTime begins again (TimeTicks, RFC 2578 section 7.1.8)."""
+
+JITTER = 30.0
+"""Seconds by which a boot time may move from poll to poll without a boot."""
+
+
+@dataclass(slots=True)
+class Uptime:
+    """What is known of one device's boots; all times are unix seconds."""
+
+    boot: float | None = None
+    """As it is told: unmoved while the device runs on."""
+    seconds: float | None = None
+    """Since boot, rounds included, by the device's clock."""
+    restarted: bool = False
+    """Whether the last poll was the first after a restart."""
+    _tracked: float | None = None
+
+    def take(self, ticks: int, at: float) -> None:
+        """Take what the device showed at a time."""
+        begun = at - ticks * TICK
+        before = self._tracked if self._tracked is not None else self.boot
+        rounds = max(round((begun - before) / ROUND), 0) if before is not None else 0
+        begun -= rounds * ROUND
+        self.restarted = before is not None and abs(begun - before) > JITTER
+        if self.boot is None or abs(begun - self.boot) > JITTER:
+            self.boot = begun
+        self._tracked = begun
+        self.seconds = at - begun

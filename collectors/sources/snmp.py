@@ -1,0 +1,249 @@
+"""Switches over SNMP v2c and v3: ports, counters, pause, module and board sensors, neighbours.
+
+What every agent has: IF-MIB with its 64-bit columns, EtherLike-MIB, IEEE8021-PFC-MIB,
+ENTITY-SENSOR-MIB, LLDP-MIB. What a column means is data (`collectors/maps/snmp`); only those
+columns are walked. Ports are known by ifName, whatever index an agent gives them after a restart.
+
+Address: snmp://HOST[:PORT]. Version 2c: the secret is the community. Version 3: `user`, `auth`
+(md5 sha sha224 sha256 sha384 sha512), `priv` (des aes aes192 aes256); the first line of the secret
+is the passphrase for auth, the second that for priv, and a single line serves both.
+Captures: `snmpwalk -On` text, or snmprec.
+"""
+
+import asyncio
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, field_validator
+
+from collectors.captures import captured
+from collectors.maps import snmp_rules
+from collectors.maps.columns import Columns
+from collectors.protocols import snmprec
+from collectors.protocols.snmp_columns import NONE, Recording
+from collectors.protocols.snmprec import Value
+from collectors.snmp import asking, interfaces, sensors
+from collectors.snmp.asking import Part
+from collectors.snmp.interfaces import Interfaces
+from collectors.snmp.neighbors import Neighbors
+from collectors.snmp.ports import Ports
+from collectors.snmp.sensors import Sensors
+from collectors.snmp.uptime import Uptime
+from collectors.source import Source, SourceSettings, Target
+from collectors.transports.snmp import SCHEMES, SnmpClient
+from fabrichealth.catalogue.devices import BOOT_TIME
+from fabrichealth.errors import MalformedReply, SourceUnavailable
+from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
+from fabrichealth.settings import Duration, seconds
+
+SYS_UPTIME = "1.3.6.1.2.1.1.3"
+SHARE = 0.9
+"""Of the time-out: what has not come by then is missing, what has come is kept."""
+
+
+class SnmpSettings(SourceSettings):
+    """Snmp section of the configuration."""
+
+    period: Duration = seconds(30)
+    """How often ports are read; agents of switches bear little more."""
+
+    timeout: Duration = seconds(15)
+    """Give up on one visit after this long; what came until then is kept."""
+
+    answer: Duration = seconds(2)
+    """How long one answer is waited for."""
+
+    tries: int = Field(default=2, ge=1, le=10)
+    """How often a question is asked before the agent counts as silent."""
+
+    repetitions: int = Field(default=50, ge=1, le=1000)
+    """Rows that one GETBULK asks for at most; fewer where answers get lost."""
+
+    sensors: Duration = seconds(60)
+    """How often modules and other sensors are read."""
+
+    neighbors: Duration = seconds(60)
+    """How often LLDP neighbours are read."""
+
+    configuration: Duration = seconds(600)
+    """How often it is read again what sensors there are, and asked for columns not there before."""
+
+    management: str = r"(?i)(?:eth0|mgmt|management|oob|me|fxp|em)[-/.\d]*"
+    """Ports (an expression of whole names) whose neighbours are of the management network."""
+
+    @field_validator("management")
+    @classmethod
+    def _is_expression(cls, text: str) -> str:
+        try:
+            re.compile(text)
+        except re.error as wrong:
+            raise ValueError(f"{text!r} is not a regular expression ({wrong})") from None
+        return text
+
+
+class Snmp(Source):
+    """One SNMP agent."""
+
+    settings_type = SnmpSettings
+    settings: SnmpSettings
+    schemes = SCHEMES
+    metrics = (
+        *interfaces.metrics(snmp_rules.interfaces()),
+        *sensors.metrics(snmp_rules.sensors()),
+        BOOT_TIME,
+    )
+
+    def __init__(self, settings: SnmpSettings, target: Target, table: SeriesTable) -> None:
+        super().__init__(settings, target, table)
+        self._device = target.subject.replace("/", "_").replace("--", "_")
+        known = snmp_rules.interfaces()
+        self._uptime = Uptime()
+        self._ports = Ports(self._device, known)
+        self._interfaces = Interfaces(
+            table, self._device, known, self._ports, settings.configuration
+        )
+        self._sensors = Sensors(
+            table, self._device, snmp_rules.sensors(), self._ports, settings.configuration
+        )
+        self._neighbors = Neighbors(
+            target,
+            self._device,
+            snmp_rules.neighbors(),
+            self._ports,
+            re.compile(settings.management),
+        )
+        self._due = {"sensors": 0.0, "neighbors": 0.0}
+        self._client = (
+            SnmpClient(target, settings.answer, settings.tries, settings.repetitions)
+            if target.address
+            else None
+        )
+
+    async def read(self, at: float) -> Poll:
+        """Visit the agent once.
+
+        Raises:
+            SourceUnavailable: it did not answer.
+        """
+        if self._client is None:
+            raise SourceUnavailable(
+                f"{self.target.name}: no address to read; give address: snmp://.."
+            )
+        columns = Columns(self.table)
+        neighbors: list[Neighbor] = []
+        deadline = asyncio.get_running_loop().time() + SHARE * self.settings.timeout
+        answers = 0
+        for name, part in self._parts(at, columns, neighbors):
+            try:
+                async with asyncio.timeout_at(deadline):
+                    answers += await self._visit(self._client, part, columns)
+            except (TimeoutError, SourceUnavailable) as wrong:
+                if not answers and isinstance(wrong, SourceUnavailable):
+                    raise
+                columns.missing.append(name)
+                break
+        poll = columns.poll(self.clock, at)
+        if not answers or not (poll.readings or poll.refused):
+            raise SourceUnavailable(
+                f"{self.target.name}: {self._client.where} answers, but has no ports for us; "
+                "does its view hold IF-MIB?"
+            )
+        return Poll(poll.batches, poll.refused, neighbors, poll.events, poll.missing)
+
+    def captured(self, files: list[Path], at: float) -> Poll:
+        """Read one poll from the walks in these files.
+
+        Raises:
+            SourceUnavailable: none of them holds any variable of SNMP.
+        """
+        columns = Columns(self.table)
+        neighbors: list[Neighbor] = []
+        recording = Recording(self._recorded(files, columns))
+        for _, part in self._parts(at, columns, neighbors, whole=True):
+            asking.run(part, recording)
+        poll = columns.poll(self.clock, at)
+        return Poll(poll.batches, poll.refused, neighbors, poll.events, poll.missing)
+
+    def memory(self) -> dict[str, Any]:
+        """Return what the repair of wraps must remember, and when the device booted."""
+        return {**self._interfaces.memory(), "boot": self._uptime.boot}
+
+    def remember(self, memory: Mapping[str, Any]) -> None:
+        """Take up what `memory` returned."""
+        self._interfaces.remember(memory.get("wraps"), memory.get("widths"))
+        boot = memory.get("boot")
+        if isinstance(boot, int | float) and 0 <= boot < BOOT_TIME.valid[1]:
+            self._uptime.boot = float(boot)
+
+    async def close(self) -> None:
+        """Let go of the socket."""
+        if self._client is not None:
+            await self._client.close()
+
+    def _parts(
+        self, at: float, columns: Columns, neighbors: list[Neighbor], *, whole: bool = False
+    ) -> Iterator[tuple[str, Part]]:
+        """Yield the parts of a visit that are due, by name."""
+        yield "uptime", self._booted(at, columns)
+        yield "ports", self._ports.read(columns)
+        uptime = self._uptime
+        yield "counters", self._interfaces.read(at, uptime.seconds, uptime.restarted, columns)
+        if whole or self._is_due("sensors", at, self.settings.sensors):
+            yield "sensors", self._sensors.read(at, columns)
+        if whole or self._is_due("neighbors", at, self.settings.neighbors):
+            yield "neighbors", self._neighbors.read(columns, neighbors)
+
+    def _is_due(self, name: str, at: float, period: float) -> bool:
+        """Return whether it is time; a poll that comes a little early is not one too few."""
+        if at + 0.1 * self.settings.period < self._due[name]:
+            return False
+        self._due[name] = at + period
+        return True
+
+    def _booted(self, at: float, columns: Columns) -> Part:
+        """Read since when the agent runs."""
+        answer = (yield (SYS_UPTIME,)).get(SYS_UPTIME, NONE)
+        ticks = answer.values[0] if answer.values else None
+        self._uptime.restarted = False
+        if isinstance(ticks, int) and 0 <= ticks < 1 << 32:
+            self._uptime.take(ticks, at)
+            if self._uptime.boot is not None:
+                columns.take(BOOT_TIME, (self._device,), self._uptime.boot)
+        elif ticks is not None:
+            columns.refuse(Reason.MALFORMED, "sysUpTime", {"device": self._device}, str(ticks)[:60])
+
+    async def _visit(self, client: SnmpClient, part: Part, columns: Columns) -> int:
+        """Answer what a part asks; return how many answers there were."""
+        answers = 0
+        try:
+            asked = next(part)
+            while True:
+                found, wrong = await client.columns(asked)
+                for oid, why in wrong.items():
+                    columns.refuse(Reason.MALFORMED, oid, {"device": self._device}, why)
+                answers += len(found) + len(wrong)
+                asked = part.send(found)
+        except StopIteration:
+            return answers
+
+    def _recorded(self, files: list[Path], columns: Columns) -> dict[str, Value]:
+        """Return the variables of all files that are walks."""
+        found: dict[str, Value] = {}
+        why = "there is no file"
+        for file in captured(files):
+            try:
+                walk = snmprec.walk(file.text)
+            except MalformedReply as wrong:
+                why = str(wrong)
+                continue
+            found |= walk.variables
+            for line in walk.broken:
+                labels = {"device": self._device, "file": file.name, "line": str(line.line)}
+                columns.refuse(Reason.MALFORMED, line.why, labels, line.text)
+            for oid, values in walk.twice.items():
+                columns.refuse(Reason.DUPLICATE, oid, {"device": self._device}, repr(values)[:60])
+        if not found:
+            raise SourceUnavailable(f"{files[0]}: no SNMP walk ({why}); record one by snmpwalk -On")
+        return found
