@@ -5,10 +5,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from collectors.captures import may_be_file
-from collectors.protocols import ethtool_json, ethtool_text, module_text, rdma_statistic, sysfs
+from collectors.protocols import (
+    ethtool_json,
+    ethtool_text,
+    lldpcli,
+    module_text,
+    rdma_statistic,
+    sysfs,
+)
 from collectors.protocols.ethtool_json import Groups
 from collectors.protocols.ethtool_netlink import Fec, Pause
 from collectors.protocols.ethtool_text import DriverInfo, Settings, Statistics
+from collectors.protocols.lldpcli import Neighbors
 from collectors.protocols.module import Module
 from collectors.protocols.rdma_statistic import PortStatistics
 from collectors.transports.tree import FolderTree, Tree, map_tree
@@ -45,7 +53,10 @@ class Failure:
         return "not supported" in text or "no data available" in text
 
 
-def read(paths: Iterable[Path]) -> Iterator[Tree | Reply | Failure]:
+Found = Tree | Reply | Failure | Neighbors
+
+
+def read(paths: Iterable[Path]) -> Iterator[Found]:
     """Yield what files and folders say."""
     files: list[Path] = []
     for path in paths:
@@ -92,7 +103,7 @@ def _text(file: Path) -> str:
     return file.read_bytes().decode("utf-8", "replace")
 
 
-def _file(file: Path, *, quiet: bool) -> Iterator[Tree | Reply | Failure]:
+def _file(file: Path, *, quiet: bool) -> Iterator[Found]:
     """Yield what one file says; with a stderr beside it, an empty one is no surprise."""
     try:
         text = _text(file)
@@ -107,15 +118,21 @@ def _file(file: Path, *, quiet: bool) -> Iterator[Tree | Reply | Failure]:
         yield Failure(file.name, str(wrong), malformed=True)
         return
     if not found:
-        yield Failure(file.name, "no output of ethtool or rdma, no tree of files", malformed=True)
+        yield Failure(
+            file.name, "no output of ethtool, rdma or lldpcli, no tree of files", malformed=True
+        )
     yield from found
 
 
-def _json(file: Path, text: str) -> Iterator[Tree | Reply]:
+def _json(file: Path, text: str) -> Iterator[Tree | Reply | Neighbors]:
     plain = ethtool_json.parse(text)
     tree = map_tree(plain, file.stem)
     if tree is not None:
         yield tree
+        return
+    heard = lldpcli.neighbors(plain)
+    if heard is not None:
+        yield heard
         return
     for interface, said in ethtool_json.replies(plain):
         yield Reply(file.name, interface, said)

@@ -4,8 +4,11 @@ One slow or sick NIC slows a whole job, and the host sees it first: in the count
 One poll reads sysfs, and on the live host also asks the drivers (ethtool ioctl and netlink, DCB).
 What a driver does not have is absent and said once; one odd file or device costs only itself.
 
+Where lldpd runs it is asked what faces each port.
+
 Live target: no address; `root` may name another root (a captured or emulated tree), of which only
-files are read. Captures: such a tree, its JSON map, and what `ethtool` and `rdma` print.
+files are read. Captures: such a tree, its JSON map, and what `ethtool`, `rdma` and `lldpcli -f json
+show neighbors` print.
 """
 
 import asyncio
@@ -23,18 +26,23 @@ from collectors.host.counters import HostCounters
 from collectors.host.interrupts import HostInterrupts
 from collectors.host.links import HostLinks
 from collectors.host.modules import HostModules
+from collectors.host.neighbors import HostNeighbors, of_ports
 from collectors.host.ports import Naming
 from collectors.host.replies import Failure, Reply
 from collectors.host.replies import read as read_captures
 from collectors.host.tree import HostTree
 from collectors.maps import kept_wraps
 from collectors.maps.columns import Columns
+from collectors.protocols.lldpcli import Neighbors
 from collectors.source import Source, SourceSettings, Target
 from collectors.transports.ethtool import Kernel
 from collectors.transports.tree import FolderTree, Tree
 from fabrichealth.errors import SourceUnavailable
 from fabrichealth.model import Poll, SeriesTable
 from fabrichealth.settings import Duration, seconds
+
+SHARE_OF_LLDP = 0.2
+"""Share of the time-out that lldpd may take, after everything else was read."""
 
 
 class HostSettings(SourceSettings):
@@ -56,6 +64,12 @@ class HostSettings(SourceSettings):
     interrupts: Duration = seconds(60)
     """How often it is looked where the cards' interrupts are served; 0 never. On a large host
     the file is megabytes."""
+
+    neighbors: Duration = seconds(60)
+    """How often lldpd is asked (by lldpcli) what faces each port; 0 never."""
+
+    lldp_socket: str = ""
+    """Where lldpd listens, if not at its usual place."""
 
     wait_clock_hertz: float | None = Field(default=None, gt=0)
     """Ticks per second of the adapter's port_xmit_wait; default 4 octets at the active rate."""
@@ -81,8 +95,12 @@ class Host(Source):
         self._links: HostLinks | None = None
         self._modules: HostModules | None = None
         port, driver = target.options.get("port", ""), target.options.get("driver", "")
-        self._captures = HostCaptures(table, Naming(target), port, driver)
+        self._naming = Naming(target)
+        self._captures = HostCaptures(table, self._naming, port, driver)
         self._captured_trees: list[HostTree] = []
+        self._neighbors = HostNeighbors(
+            target, settings.neighbors, settings.retry, settings.lldp_socket
+        )
         self._visit: Future[Poll] | None = None
 
     async def read(self, at: float) -> Poll:
@@ -97,11 +115,22 @@ class Host(Source):
         self._visit = self._started(at)
         try:
             async with asyncio.timeout(self.settings.timeout):
-                return await asyncio.shield(asyncio.wrap_future(self._visit))
+                poll = await asyncio.shield(asyncio.wrap_future(self._visit))
         except TimeoutError:
             raise SourceUnavailable(
                 f"{name}: no answer in {self.settings.timeout:g} s; a driver hangs, see dmesg"
             ) from None
+        return await self._with_neighbors(poll, at) if self._live else poll
+
+    async def _with_neighbors(self, poll: Poll, at: float) -> Poll:
+        """Add what lldpd hears at the ports that are read."""
+        columns = Columns(self.table)
+        said = await self._neighbors.ask(at, SHARE_OF_LLDP * self.settings.timeout, columns)
+        poll.refused.extend(columns.refused)
+        ports = {one.interface: (one.device, one.port) for one in self._tree.ports if one.interface}
+        own = Neighbors(tuple(one for one in said.entries if one.interface in ports))
+        poll.neighbors.extend(of_ports(own, self.target, self._naming, ports))
+        return poll
 
     def captured(self, files: list[Path], at: float) -> Poll:
         """Read trees and tool outputs as one poll.
@@ -113,14 +142,18 @@ class Host(Source):
         replies: list[Reply] = []
         failures: list[Failure] = []
         trees: list[Tree] = []
+        heard: list[Neighbors] = []
         for found in read_captures(files):
             if isinstance(found, Reply):
                 replies.append(found)
             elif isinstance(found, Failure):
                 failures.append(found)
+            elif isinstance(found, Neighbors):
+                heard.append(found)
             else:
                 trees.append(found)
-        if not replies and not trees and not any(not failure.malformed for failure in failures):
+        said = [*replies, *trees, *heard]
+        if not said and not any(not failure.malformed for failure in failures):
             why = failures[0].text if failures else "there is no file"
             raise SourceUnavailable(
                 f"{files[0]}: not of a host ({why}); give a sysfs tree or what ethtool printed"
@@ -128,7 +161,10 @@ class Host(Source):
         self._captures.take(replies, failures, at, columns)
         for number, found_tree in enumerate(trees):
             self._captured_tree(number, found_tree).read_anew(found_tree, at, columns)
-        return columns.poll(self.clock, at)
+        poll = columns.poll(self.clock, at)
+        for table in heard:
+            poll.neighbors.extend(of_ports(table, self.target, self._naming, {}))
+        return poll
 
     def memory(self) -> dict[str, Any]:
         """Return the names of the ports by identity, and the wraps undone so far."""

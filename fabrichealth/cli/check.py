@@ -102,6 +102,7 @@ def _told(visit: Visit) -> tuple[bool, str]:
     polls = [poll for _, poll in visit.polls]
     lost = dict.fromkeys([*(part for poll in polls for part in poll.missing), *visit.failures])
     missing = f", missing {', '.join(lost)}" if lost else ""
-    read, refused = (sum(counts) for counts in zip(
-        *((poll.readings, len(poll.refused)) for poll in polls), strict=True))  # fmt: skip
-    return read > 0, f"{visit.name}: {read} readings, {refused} refused{missing}"
+    read, refused, heard = (sum(counts) for counts in zip(
+        *((poll.readings, len(poll.refused), len(poll.neighbors)) for poll in polls),
+        strict=True))  # fmt: skip
+    return read + heard > 0, f"{visit.name}: {read} readings, {refused} refused{missing}"

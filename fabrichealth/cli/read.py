@@ -65,7 +65,7 @@ class Read(Command):
             polls = [_from_device(asked.source, address, given, table)]
         read = 0
         for target, poll in polls:
-            read += poll.readings
+            read += poll.readings + len(poll.neighbors)
             if asked.json:
                 _print_json(asked.source, target, poll, table)
             else:
