@@ -117,15 +117,17 @@ class Nvue(Source):
         columns = Columns(self.table)
         self._sheets.take("interface", {"interface": interfaces}, at, columns)
         names = ports.live_first(interfaces)
+        told: list[Any] = [interfaces[name] for name in names]
         slack = SLACK * self.settings.period
         for part in self._wanted:
-            if not self._parts.due(part, at, slack) or _has(interfaces, names, part):
+            if not self._parts.due(part, at, slack) or _told(part, told):
                 continue
             left = deadline - loop.time()
             found = await self._parts.read(part, names, at, self._ask, left)
             if found.unknown:
                 columns.refuse(Reason.UNSUPPORTED, part.name, {"device": self.target.subject})
             columns.missing.extend(found.missing)
+            told.append(found.tree)
             self._sheets.take(part.name, found.tree, at, columns)
         return self._poll(at, columns)
 
@@ -182,6 +184,6 @@ class Nvue(Source):
         return Poll(poll.batches, poll.refused, neighbors, poll.events, poll.missing)
 
 
-def _has(interfaces: Tree, names: list[str], part: Part) -> bool:
-    """Return whether the list of interfaces holds a part already."""
-    return bool(part.each) and any(nvue.holds(interfaces[name], part.marks) for name in names)
+def _told(part: Part, trees: list[Any]) -> bool:
+    """Return whether what was read before holds a part already, as some releases have it."""
+    return bool(part.each) and any(nvue.holds(tree, part.marks) for tree in trees)

@@ -18,6 +18,7 @@ from emulator.eapi import SHOW, EapiSwitch
 from emulator.fabric import Fabric
 from emulator.hosttree import HostTree, nics
 from emulator.kernlog import KernelLog
+from emulator.nvue import NvueSwitch
 from emulator.pages import dcgm, switch, ualink
 from emulator.plan import Plan
 from emulator.sonic import SonicSwitch
@@ -271,6 +272,17 @@ def eos_results(folder: Path) -> list[Path]:
     return _document(folder, {"jsonrpc": "2.0", **switch_of_eos.outcome(list(SHOW))})
 
 
+def nvue_bodies(folder: Path) -> list[Path]:
+    plan = Plan(racks=1, hosts_per_rack=2, accelerators=1, rails=1, access=("nvue",))
+    switch_of_cumulus = NvueSwitch(Fabric(plan, 1, AT), "tor-01")
+    _document(folder, switch_of_cumulus.body("interface"))
+    for resource in ("counters", "link/phy-detail"):
+        file = folder / resource.replace("/", "-") / "swp1.json"
+        file.parent.mkdir()
+        file.write_text(json.dumps(switch_of_cumulus.body(f"interface/swp1/{resource}")))
+    return [folder]
+
+
 def _document(folder: Path, content: Any) -> list[Path]:
     folder.mkdir(exist_ok=True)
     (folder / "reply.json").write_text(json.dumps(content))
@@ -286,6 +298,7 @@ EMULATED = {
     "kernlog": [kernel_log],
     "mlxlink": [firmware],
     "nvsmi": [nvlinks],
+    "nvue": [nvue_bodies],
     "prom": [accelerators, leaf, scale_up_adapter],
     "sonic": [databases, sonic_switch],
     "ufm": [telemetry],
