@@ -7,6 +7,8 @@ from emulator import openconfig
 from emulator.fabric import Fabric
 from emulator.gnmi import GnmiDevice
 from emulator.resp import RespServer
+from emulator.snmp import SnmpAgent
+from emulator.snmp_switch import SnmpSwitch
 from emulator.sonic import SonicSwitch
 
 
@@ -48,5 +50,14 @@ def gnmi(fabric: Fabric, name: str, clock: Clock) -> Server:
     return GnmiDevice({}, tell, now=clock.now, sleep=clock.sleep)
 
 
-MAKES: Mapping[str, Callable[[Fabric, str, Clock], Server]] = {"sonic": sonic, "gnmi": gnmi}
+def snmp(fabric: Fabric, name: str, _: Clock) -> Server:
+    """Return the SNMP agent of a switch."""
+    return SnmpAgent(SnmpSwitch(fabric, name).mib)
+
+
+MAKES: Mapping[str, Callable[[Fabric, str, Clock], Server]] = {
+    "sonic": sonic,
+    "gnmi": gnmi,
+    "snmp": snmp,
+}
 """By the source that reads it."""
