@@ -10,6 +10,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from collectors.sharding import WHOLE, Shard
 from collectors.survey import of_port
 from fabrichealth.catalogue.ports import LINK_INFO, NEIGHBOR_INFO, PORT_INFO
 from fabrichealth.model import Batch, Ids, Labels, Neighbor, Poll, Port, SeriesTable
@@ -25,8 +26,14 @@ class Inventory:
     """Merges what is known of ports; gives one batch of info series when asked."""
 
     def __init__(
-        self, table: SeriesTable, topology: Topology, discovery: Discovery | None = None
+        self,
+        table: SeriesTable,
+        topology: Topology,
+        discovery: Discovery | None = None,
+        shard: Shard = WHOLE,
     ) -> None:
+        """Of several collectors each tells of the written ports and links of its `shard`."""
+        self._shard = shard
         self._table = table
         self._written = self._topology = topology
         self._discovery = Discovery(topology) if discovery is None else discovery
@@ -45,7 +52,7 @@ class Inventory:
 
     def under(self, topology: Topology) -> "Inventory":
         """Return the same knowledge under another written topology."""
-        other = Inventory(self._table, topology, self._discovery.under(topology))
+        other = Inventory(self._table, topology, self._discovery.under(topology), self._shard)
         other._said = self._said
         return other
 
@@ -120,11 +127,18 @@ class Inventory:
         return found
 
     def _laid_out(self) -> Ids:
-        ports = set(self._topology.link_of) | set(self._said)
+        ours = self._shard.holds
+        written = self._written.link_of
+        ports = {
+            port for port in self._topology.link_of if port not in written or ours(port.device)
+        }
+        ports |= set(self._said)
         series = [self._table.intern(PORT_INFO, self._port(port)) for port in sorted(ports)]
         series += [
             self._table.intern(LINK_INFO, labels)
-            for labels in map(self._link, self._topology.links)
+            for name, link in self._topology.links.items()
+            if name not in self._written.links or ours(link.ends[0].device)
+            for labels in [self._link(name)]
         ]
         return np.unique(np.array(series, np.int32))
 

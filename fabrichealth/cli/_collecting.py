@@ -94,7 +94,7 @@ class Collecting:
             self.incidents = newest(self.journal)
             self._committer = Committer(self.store, self.clock, maintain=self._maintain)
         self.exporter = Exporter(self.table)
-        inventory = Inventory(self.table, self.setup.topology)
+        inventory = Inventory(self.table, self.setup.topology, shard=self.setup.shard)
         inventory.remember(memory.read(self.paths.memory).get(INVENTORY))
         self.poller = Poller(self.table, self.clock, inventory, self.take)
         await self._follow(self._sources(self.setup))

@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from collectors.sharding import WHOLE, Shard
 from fabrichealth.cli._api import Api
 from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._site import Setup, load
@@ -122,21 +123,21 @@ async def _reload(collecting: Collecting, reload: Callable[[], Setup]) -> None:
     except FabricHealthError as wrong:
         log.error("site file not taken up, the old one stays: %s", wrong)
     else:
-        log.info("site file taken up: %d targets", len(setup.site.targets))
+        log.info("site file taken up: %d targets", setup.held())
     notify("READY=1")
 
 
-def stay(config: Path, *, keep: bool, judge: bool) -> None:
-    """Run a daemon from its site file until it is stopped.
+def stay(config: Path, *, keep: bool, judge: bool, shard: Shard = WHOLE) -> None:
+    """Run a daemon from its site file until it is stopped; it reads the targets of its shard.
 
     Raises:
         SiteError: the site file is wrong.
         FabricHealthError: the address is taken.
     """
-    again = partial(load, config)
+    again = partial(load, config, shard)
     setup = again()
 
     def serving(address: str) -> None:
-        log.info("serving %s/metrics, %d targets", address, len(setup.site.targets))
+        log.info("serving %s/metrics, %d targets", address, setup.held())
 
     asyncio.run(live(setup, Clock(), keep=keep, judge=judge, reload=again, serving=serving))

@@ -7,6 +7,7 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from analyzer.detector import Detector
+from collectors.sharding import WHOLE, Shard
 from collectors.source import Source, SourceSettings, Target
 from fabrichealth import config
 from fabrichealth.errors import SiteError, UsageError
@@ -55,15 +56,25 @@ class Setup:
     site: config.Site
     topology: Topology
     store: StoreSettings
+    shard: Shard = WHOLE
+    """The share of the targets that is read here."""
+
+    def held(self) -> int:
+        """Return how many targets are read here."""
+        return sum(self.shard.holds(row.name) for row in self.site.targets)
 
     def sources(self, table: SeriesTable, *, captures: bool = False) -> list[Source]:
-        """Build a source for every target; `captures` says whether captured ones can be read.
+        """Build a source for every target of the shard.
+
+        `captures` says whether those that are captures can be read here.
 
         Raises:
             SiteError: one cannot be built from what its target says; names file and line.
         """
         built = []
         for index, row in enumerate(self.site.targets):
+            if not self.shard.holds(row.name):
+                continue
             if row.capture is not None and not captures:
                 what = f"{row.capture} is a capture, which no daemon reads; give an address"
                 raise self.site.error(index, what)
@@ -84,8 +95,8 @@ class Setup:
         return kind(settings, target, table)
 
 
-def load(path: Path) -> Setup:
-    """Read a site file and the topology it names.
+def load(path: Path, shard: Shard = WHOLE) -> Setup:
+    """Read a site file and the topology it names; `shard` says which targets are read here.
 
     Raises:
         SiteError: file, line and key of the first fault.
@@ -94,7 +105,7 @@ def load(path: Path) -> Setup:
     site = config.read(path, Lazy(SOURCES, _kind), detectors, StoreSettings)
     topology = read_topology(site.topology) if site.topology else Topology()
     store = StoreSettings.model_validate(site.store.model_dump(by_alias=True))
-    return Setup(site, topology, store)
+    return Setup(site, topology, store, shard)
 
 
 def settings_for(name: str, given: Mapping[str, str]) -> SourceSettings:

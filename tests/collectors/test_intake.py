@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from collectors.intake import Bounds, checked
 from collectors.inventory import Inventory
+from collectors.sharding import Shard
 from collectors.watchers import Presence
 from fabrichealth.catalogue.devices import DEVICE_UP
 from fabrichealth.catalogue.optics import RX_POWER
@@ -237,3 +238,15 @@ def test_a_target_that_went_says_nothing_any_more() -> None:
     presence.note("leaf-01", ("s", "a"), True, NOW)
     presence.forget("leaf-01", ("s", "a"))
     assert presence.note("leaf-01", ("s", "b"), False, NOW).values.tolist() == [0.0]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_of_several_collectors_each_tells_of_its_share_of_what_is_written(count: int) -> None:
+    told = []
+    for number in range(1, count + 1):
+        table = SeriesTable()
+        batch = Inventory(table, TOPOLOGY, shard=Shard(number, count)).batch(NOW)
+        told += [(table.metric(n), table.labels(n)) for n in batch.series.tolist()]
+    assert len(told) == len(set(told))
+    assert {labels[0] for metric, labels in told if metric is LINK_INFO} == set(TOPOLOGY.links)
+    assert {Port(*labels[:2]) for metric, labels in told if metric is PORT_INFO} == {LEAF, HOST}
