@@ -15,6 +15,7 @@ from fabrichealth.model import SeriesTable
 from fabrichealth.plugins import Lazy, item, names
 from fabrichealth.settings import Settings
 from fabrichealth.store.settings import StoreSettings
+from fabrichealth.target_rows import SourceKind, TargetRow
 from fabrichealth.topology import Topology
 from fabrichealth.topology import read as read_topology
 from fabrichealth.yamlfile import says
@@ -40,9 +41,9 @@ def source_type(name: str) -> type[Source]:
         ) from None
 
 
-def _kind(name: str) -> config.SourceKind:
+def _kind(name: str) -> SourceKind:
     kind = source_type(name)
-    return config.SourceKind(kind.settings_type, kind.schemes, kind.local)
+    return SourceKind(kind.settings_type, kind.schemes, kind.local)
 
 
 def _detector_settings(name: str) -> type[Settings]:
@@ -84,7 +85,7 @@ class Setup:
                 raise self.site.error(index, str(wrong)) from None
         return built
 
-    def _source(self, row: config.TargetRow, table: SeriesTable) -> Source:
+    def _source(self, row: TargetRow, table: SeriesTable) -> Source:
         kind = source_type(row.source)
         section = self.site.sources.get(row.source)
         plain: dict[str, object] = {} if section is None else section.model_dump()

@@ -9,10 +9,10 @@ from collectors.intake import Bounds, checked
 from collectors.source import Source
 from collectors.visit import visited
 from fabrichealth.cli._captures import in_order, taken_at
-from fabrichealth.config import TargetRow
 from fabrichealth.errors import SourceUnavailable
 from fabrichealth.model import Poll, SeriesTable
 from fabrichealth.runtime.clock import Clock
+from fabrichealth.target_rows import TargetRow
 
 AT_ONCE = 64
 

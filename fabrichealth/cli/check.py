@@ -12,9 +12,10 @@ from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._events import read_events, warn_of_strangers
 from fabrichealth.cli._site import Setup, load
 from fabrichealth.cli._visiting import Visit, visits
-from fabrichealth.config import Site, TargetRow
+from fabrichealth.config import Site
 from fabrichealth.errors import SiteError
 from fabrichealth.model import SeriesTable
+from fabrichealth.target_rows import TargetRow
 from fabrichealth.web.access import read_access
 
 

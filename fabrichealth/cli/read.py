@@ -13,13 +13,13 @@ from fabrichealth.cli._captures import in_order, taken_at
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._own_name import host_name
 from fabrichealth.cli._site import SOURCES, settings_for, source_type
-from fabrichealth.config import TargetRow, name_of
 from fabrichealth.errors import SourceUnavailable, UsageError
 from fabrichealth.metric import Kind
 from fabrichealth.model import Poll, SeriesTable
 from fabrichealth.plugins import names
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.settings import seconds_of
+from fabrichealth.target_rows import TargetRow, name_of
 from fabrichealth.topology import Topology
 from fabrichealth.topology import read as read_topology
 
