@@ -17,6 +17,7 @@ from aiohttp import web
 
 from emulator.ethernet import LOSSLESS, PRIORITIES, EthernetState
 from emulator.fabric import Fabric, PortState
+from emulator.loopback import Loopback
 
 FRAME_BYTES = 4096
 LANES = 4
@@ -56,23 +57,23 @@ class EapiSwitch:
     delay: float = 0.0
     asked: list[list[str]] = field(default_factory=list)
     """The lists of commands that came."""
-    address: str = ""
-    _runner: web.AppRunner | None = None
+    _server: Loopback = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._server = Loopback("POST", "/command-api", self.answer)
+
+    @property
+    def address(self) -> str:
+        """Where it answers, once started."""
+        return self._server.address
 
     async def start(self, context: ssl.SSLContext | None = None) -> None:
-        """Listen on a free port of loopback."""
-        app = web.Application()
-        app.router.add_post("/command-api", self.answer)
-        self._runner = web.AppRunner(app, access_log=None)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0, ssl_context=context).start()
-        host, port = self._runner.addresses[0][:2]
-        self.address = f"{'https' if context else 'http'}://{host}:{port}"
+        """Answer from now on, on loopback."""
+        await self._server.start(context)
 
     async def stop(self) -> None:
-        """Stop serving."""
-        if self._runner is not None:
-            await self._runner.cleanup()
+        """Answer nobody any more."""
+        await self._server.stop()
 
     async def answer(self, request: web.Request) -> web.Response:
         """Answer one request."""

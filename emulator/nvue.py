@@ -15,6 +15,7 @@ from aiohttp import web
 
 from emulator.ethernet import LOSSLESS, PRIORITIES, EthernetState
 from emulator.fabric import Fabric, PortState
+from emulator.loopback import Loopback
 
 CUMULUS, OLDER, NVOS = "cumulus", "older", "nvos"
 FRAME_BYTES = 4096
@@ -58,23 +59,23 @@ class NvueSwitch:
     open: int = 0
     most_open: int = 0
     """How many requests were open at once, at most."""
-    address: str = ""
-    _runner: web.AppRunner | None = None
+    _server: Loopback = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._server = Loopback("GET", "/nvue_v1/{resource:.*}", self.answer)
+
+    @property
+    def address(self) -> str:
+        """Where it answers, once started."""
+        return self._server.address
 
     async def start(self) -> None:
-        """Listen on a free port of loopback."""
-        app = web.Application()
-        app.router.add_get("/nvue_v1/{resource:.*}", self.answer)
-        self._runner = web.AppRunner(app, access_log=None)
-        await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0).start()
-        host, port = self._runner.addresses[0][:2]
-        self.address = f"http://{host}:{port}"
+        """Answer from now on, on loopback."""
+        await self._server.start()
 
     async def stop(self) -> None:
-        """Stop serving."""
-        if self._runner is not None:
-            await self._runner.cleanup()
+        """Answer nobody any more."""
+        await self._server.stop()
 
     async def answer(self, request: web.Request) -> web.Response:
         """Answer one request."""

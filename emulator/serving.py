@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from emulator import openconfig
+from emulator.eapi import EapiSwitch
 from emulator.fabric import Fabric
 from emulator.gnmi import GnmiDevice
+from emulator.nvue import NvueSwitch
 from emulator.resp import RespServer
 from emulator.snmp import SnmpAgent
 from emulator.snmp_switch import SnmpSwitch
@@ -55,9 +57,21 @@ def snmp(fabric: Fabric, name: str, _: Clock) -> Server:
     return SnmpAgent(SnmpSwitch(fabric, name).mib)
 
 
+def eapi(fabric: Fabric, name: str, _: Clock) -> Server:
+    """Return a switch that runs EOS."""
+    return EapiSwitch(fabric, name)
+
+
+def nvue(fabric: Fabric, name: str, _: Clock) -> Server:
+    """Return a switch that runs Cumulus Linux."""
+    return NvueSwitch(fabric, name)
+
+
 MAKES: Mapping[str, Callable[[Fabric, str, Clock], Server]] = {
     "sonic": sonic,
     "gnmi": gnmi,
     "snmp": snmp,
+    "eapi": eapi,
+    "nvue": nvue,
 }
 """By the source that reads it."""
