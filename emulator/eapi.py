@@ -55,6 +55,9 @@ class EapiSwitch:
     page: str = ""
     """What is answered instead, whatever is asked."""
     delay: float = 0.0
+    """Seconds that every answer takes."""
+    slow: dict[str, float] = field(default_factory=dict)
+    """Seconds that some commands take beside."""
     asked: list[list[str]] = field(default_factory=list)
     """The lists of commands that came."""
     _server: Loopback = field(init=False)
@@ -87,6 +90,7 @@ class EapiSwitch:
         body = json.loads(await request.read())
         commands = body["params"]["cmds"]
         self.asked.append(commands)
+        await asyncio.sleep(sum(self.slow.get(command, 0.0) for command in commands))
         return web.json_response({"jsonrpc": "2.0", "id": body["id"], **self.outcome(commands)})
 
     def outcome(self, commands: list[str]) -> dict[str, Any]:

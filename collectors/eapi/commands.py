@@ -4,10 +4,12 @@ All commands that are due go in one request. One that fails ends the list, so th
 asked for again without it; what the device does not know is left out for a while.
 """
 
+import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from collectors.protocols.eapi import Answer, Failure, Result
+from fabrichealth.errors import SourceUnavailable
 
 COUNTERS = (
     "show interfaces",
@@ -42,6 +44,8 @@ class Commands:
     """How many seconds lie between two readings of each command; 0 for every visit."""
     retry: float
     """Seconds after which a command that the device does not know is tried again."""
+    _apart: bool = False
+    """Whether what is asked at its own pace has been too slow."""
     _asked: dict[str, float] = field(default_factory=dict)
     _unknown: dict[str, float] = field(default_factory=dict)
 
@@ -54,10 +58,37 @@ class Commands:
             and at >= self._unknown.get(command, -self.retry) + self.retry
         ]
 
-    async def run(self, at: float, slack: float, ask: Ask) -> Round:
-        """Ask what is due; each command once, however many others fail."""
+    async def run(self, at: float, slack: float, ask: Ask, seconds: float) -> Round:
+        """Ask what is due; each command once, however many others fail.
+
+        Commands that were too slow for the time that a visit has are asked apart from the next
+        visit on, so that they take no other's answer along.
+
+        Raises:
+            TimeoutError: nothing came within so many seconds.
+            SourceUnavailable: nothing came, for another reason.
+        """
+        deadline = asyncio.get_running_loop().time() + seconds
         found = Round()
-        left = self.due(at, slack)
+        due = self.due(at, slack)
+        slow = [command for command in due if self.periods[command]] if self._apart else []
+        groups = [[command for command in due if command not in slow], slow]
+        for left in filter(None, groups):
+            try:
+                async with asyncio.timeout_at(deadline):
+                    await self._group(left, at, ask, found)
+            except (TimeoutError, SourceUnavailable) as wrong:
+                self._apart = self._apart or isinstance(wrong, TimeoutError)
+                if not found.results and not found.failures:
+                    raise
+                late = Failure(0, "no answer in time")
+                found.failures |= {
+                    command: late for command in left if command not in found.results
+                }
+        return found
+
+    async def _group(self, left: list[str], at: float, ask: Ask, found: Round) -> None:
+        """Ask for some commands at once, and for those behind one that fails again."""
         while left:
             answer = await ask(left)
             done = min(len(answer.results), len(left))
@@ -66,7 +97,7 @@ class Commands:
                 self._asked[command] = at
                 self._unknown.pop(command, None)
             if done == len(left):
-                break
+                return
             failed = left[done]
             failure = answer.failure or Failure(0, "the answer ends before it")
             found.failures[failed] = failure
@@ -74,7 +105,6 @@ class Commands:
             if failure.unsupported:
                 self._unknown[failed] = at
             left = left[done + 1 :]
-        return found
 
 
 def periods(

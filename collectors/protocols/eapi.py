@@ -59,14 +59,18 @@ def answer(document: Any) -> Answer:
     error = document.get("error") if isinstance(document, dict) else None
     if not isinstance(error, dict):
         raise MalformedReply("no answer to runCmds: neither result nor error in it")
-    code = error.get("code")
-    data = error.get("data")
-    done = data[:-1] if isinstance(data, list) else []
-    said = data[-1] if isinstance(data, list) and data else {}
-    reasons = said.get("errors") if isinstance(said, dict) else None
-    text = reasons[0] if isinstance(reasons, list) and reasons else error.get("message", "")
+    code, data = error.get("code"), error.get("data")
     whole = code if isinstance(code, int) else 0
-    return Answer([_result(one) for one in done], Failure(whole, " ".join(str(text).split())[:120]))
+    if not isinstance(data, list) or not data:  # no command was run
+        raise MalformedReply(f"refused with code {whole}: {_words(error.get('message'))}")
+    reasons = data[-1].get("errors") if isinstance(data[-1], dict) else None
+    said = reasons[0] if isinstance(reasons, list) and reasons else error.get("message")
+    return Answer([_result(one) for one in data[:-1]], Failure(whole, _words(said)))
+
+
+def _words(said: Any) -> str:
+    """Return what a device says, in one line."""
+    return " ".join(str(said or "no reason given").split())[:120]
 
 
 def captured(document: Any) -> list[Result]:

@@ -34,6 +34,8 @@ from fabrichealth.settings import Duration, Size, seconds
 PATH = "/command-api"
 EOS = tree_rules.FOLDER / "eapi" / "eos.yaml"
 STAMPS = {"updateTime", "counterRefreshTime"}
+SHARE = 0.9
+"""Of the time-out: what has not come by then is missing, what has come is kept."""
 SLACK = 0.1
 """Share of a period by which a command may come early, so that jitter does not skip a turn."""
 
@@ -106,7 +108,14 @@ class Eapi(Source):
         Raises:
             SourceUnavailable: no answer, or one that is not eAPI's.
         """
-        found = await self._commands.run(at, SLACK * self.settings.period, self._ask)
+        slack, share = SLACK * self.settings.period, SHARE * self.settings.timeout
+        try:
+            found = await self._commands.run(at, slack, self._ask, share)
+        except TimeoutError:
+            raise SourceUnavailable(
+                f"{self.target.name}: {self._where}: no whole answer within {share:g} s; "
+                "is it up, or is timeout: too short?"
+            ) from None
         columns = Columns(self.table)
         for command, failure in found.failures.items():
             reason = Reason.UNSUPPORTED if failure.unsupported else Reason.FAILED

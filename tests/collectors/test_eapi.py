@@ -189,6 +189,19 @@ async def test_a_storm_shows_in_the_priority_that_pauses(switch: EapiSwitch) -> 
     await reader.close()
 
 
+async def test_a_command_that_is_too_slow_takes_others_along_only_once(switch: EapiSwitch) -> None:
+    switch.slow = {"show interfaces phy detail": 5.0}
+    reader = source(switch.address, 0.5)
+    with pytest.raises(SourceUnavailable, match=r"within 0\.45 s"):
+        await reader.read(AT)
+    poll = await reader.read(AT + 30)
+    assert readings(poll, reader.table, RX_BYTES)
+    assert "show interfaces phy detail" in poll.missing
+    switch.slow = {}
+    assert readings(await reader.read(AT + 60), reader.table, PRE_FEC_BER)
+    await reader.close()
+
+
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
@@ -196,7 +209,12 @@ async def test_a_storm_shows_in_the_priority_that_pauses(switch: EapiSwitch) -> 
         pytest.param({"page": "<html>login</html>"}, "HTML", id="a page for people"),
         pytest.param({"page": "busy"}, "no JSON", id="words"),
         pytest.param({"page": "{}"}, "no answer to runCmds", id="JSON of something else"),
-        pytest.param({"delay": 2.0}, "within 0.3 s", id="too slow"),
+        pytest.param(
+            {"page": '{"error": {"code": -32602, "message": "bad params"}}'},
+            "refused with code -32602: bad params",
+            id="a request that is refused",
+        ),
+        pytest.param({"delay": 2.0}, "within 0.27 s", id="too slow"),
         pytest.param({"forbidden": set(SHOW)}, "no command succeeds", id="may do nothing"),
     ],
 )
