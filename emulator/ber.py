@@ -21,7 +21,8 @@ def element(tag: int, content: bytes) -> bytes:
 
 def integer(value: int, tag: int = INTEGER) -> bytes:
     """Return an integer type: two's complement in as few octets as it takes."""
-    return element(tag, value.to_bytes(value.bit_length() // 8 + 1, "big", signed=True))
+    size = (value if value >= 0 else ~value).bit_length() // 8 + 1
+    return element(tag, value.to_bytes(size, "big", signed=True))
 
 
 def oid(value: Oid) -> bytes:

@@ -142,6 +142,6 @@ class SnmpAgent(asyncio.DatagramProtocol):
         found = self._mib.get(oid)
         if found is not None:
             return found
-        following = self.after(oid)[0]
-        known = following[: len(oid) - 1] == oid[:-1]
+        following = self.after(oid[:-1])[0]
+        known = following[: len(oid) - 1] == oid[:-1] != following
         return Variable(ber.NO_SUCH_INSTANCE if known else ber.NO_SUCH_OBJECT, None)

@@ -30,9 +30,11 @@ class Uptime:
         """Take what the device showed at a time."""
         begun = at - ticks * TICK
         before = self._tracked if self._tracked is not None else self.boot
-        rounds = max(round((begun - before) / ROUND), 0) if before is not None else 0
-        begun -= rounds * ROUND
-        self.restarted = before is not None and abs(begun - before) > JITTER
+        if before is not None:
+            rounds = max(round((begun - before) / ROUND), 0)
+            self.restarted = abs(begun - rounds * ROUND - before) > JITTER
+            if not self.restarted:
+                begun -= rounds * ROUND
         if self.boot is None or abs(begun - self.boot) > JITTER:
             self.boot = begun
         self._tracked = begun

@@ -145,10 +145,12 @@ class Snmp(Source):
                 columns.missing.append(name)
                 break
         poll = columns.poll(self.clock, at)
-        if not answers or not (poll.readings or poll.refused):
+        where = f"{self.target.name}: {self._client.where}"
+        if not answers:
+            raise SourceUnavailable(f"{where} answers with what is no SNMP; check the address")
+        if not (poll.readings or poll.refused):
             raise SourceUnavailable(
-                f"{self.target.name}: {self._client.where} answers, but has no ports for us; "
-                "does its view hold IF-MIB?"
+                f"{where} shows no ports; does the view of this community or user hold IF-MIB?"
             )
         return Poll(poll.batches, poll.refused, neighbors, poll.events, poll.missing)
 
@@ -223,7 +225,7 @@ class Snmp(Source):
                 found, wrong = await client.columns(asked)
                 for oid, why in wrong.items():
                     columns.refuse(Reason.MALFORMED, oid, {"device": self._device}, why)
-                answers += len(found) + len(wrong)
+                answers += len(found)
                 asked = part.send(found)
         except StopIteration:
             return answers

@@ -54,6 +54,7 @@ class SnmpClient:
         self._socket: Socket | None = None
         self._heard = 0.0
         self._rows: dict[str, int] = {}
+        self._asked = FIRST
 
     async def columns(self, oids: Iterable[str]) -> tuple[dict[str, Answer], dict[str, str]]:
         """Return columns as far as the agent has them, and why others cannot be used.
@@ -86,7 +87,7 @@ class SnmpClient:
             except TimeoutError:
                 if attempt == self._tries:
                     raise SourceUnavailable(self._silence()) from None
-                self._most = max(self._most // 2, LEAST)
+                self._most = max(min(self._most, self._asked) // 2, LEAST)
             except SnmpAuthError:
                 raise SourceUnavailable(
                     f"{self._target.name}: {self.where} refuses the user; check user, auth, priv "
@@ -97,7 +98,7 @@ class SnmpClient:
             except SnmpError as why:
                 if self._most <= LEAST:
                     raise MalformedReply(f"the agent's answer is none ({why})") from None
-                self._most = max(self._most // 2, LEAST)
+                self._most = max(min(self._most, self._asked) // 2, LEAST)
             else:
                 self._rows[oid] = len(answer.oids)
                 return answer
@@ -110,8 +111,8 @@ class SnmpClient:
             MalformedReply: OIDs do not ascend, or do not end.
         """
         rows = self._rows.get(oid, FIRST - 1) + 1  # the one behind the last ends the walk
-        asked = min(ceil(rows / ceil(rows / self._most)), self._most)
-        place = GetIter(oid, asked)
+        self._asked = ceil(rows / ceil(rows / self._most))
+        place = GetIter(oid, self._asked)
         pairs: list[tuple[str, Value]] = []
         before: Key = ()
         while True:
