@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from collectors.protocols.lldp_tlvs import Facing, facing
 from collectors.protocols.module import Identity, Limit, Module, Signal, Value
 
 NO_VALUE = {"na", "n/a", "not supported", "unknown", "none", "", "-", "not support"}
@@ -97,6 +98,7 @@ class Answer:
     """Bytes per second."""
     rx_rate: float | None = None
     ports: list[UbPort] = field(default_factory=list)
+    facing: Facing | None = None
     at: float | None = None
     unsupported: list[tuple[str, str]] = field(default_factory=list)
     malformed: list[tuple[str, str]] = field(default_factory=list)
@@ -104,7 +106,7 @@ class Answer:
     @property
     def says_something(self) -> bool:
         """Whether any question was answered."""
-        known = (self.up, self.speed, self.ups, self.module, self.fec, self.net_health)
+        known = (self.up, self.speed, self.ups, self.module, self.fec, self.net_health, self.facing)
         rates = (self.tx_rate, self.rx_rate)
         return any(one is not None for one in (*known, *rates)) or bool(
             self.statistics or self.ports or self.snr or self.unsupported
@@ -142,6 +144,9 @@ def _option(words: str, letter: str) -> str:
 
 
 def _read(answer: Answer, lines: list[str]) -> None:
+    if (heard := facing(lines)) is not None:
+        answer.facing = heard
+        return
     optical: dict[str, str] = {}
     for line in lines:
         if line.lstrip().startswith("|"):

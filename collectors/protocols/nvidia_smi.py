@@ -1,4 +1,4 @@
-"""nvidia-smi: the XML of `-q -x` (DTD v10 to v13), and the text of `nvlink -s` and `nvlink -e`.
+"""nvidia-smi: the XML of `-q -x` (DTD v10 to v13), and the text of `nvlink -s`, `-e` and `-R`.
 
 Numbers carry their unit (`34 C`, `55.1 W`, `81920 MiB`); `N/A`, `[Unknown Error]`, `ERR!` and the
 like are no value. Power moved between schemas: v12 has `gpu_power_readings`, older ones
@@ -8,7 +8,7 @@ than older ones, under their own names.
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from xml.etree import ElementTree as ET
 
@@ -164,6 +164,11 @@ _LINK = re.compile(r"Link (?P<link>\d{1,3}): (?P<rest>.*)")
 _COUNTER = re.compile(
     r"(?P<name>[A-Za-z][A-Za-z0-9 /-]{1,60}?)(?: ?- ?(?P<bin>\d{1,2}))?: (?P<value>\S+)"
 )
+_FAR = re.compile(
+    r"(?:Remote Device:? )?(?:[A-Za-z]{1,20} )?"
+    r"(?P<pci>[0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}\.[0-7F])"
+    r"(?:[:,]? *Link (?P<link>\d{1,3}))?"
+)
 _RATE = re.compile(r"(\d{1,5}(?:\.\d{1,4})?) GB/s")
 
 
@@ -177,6 +182,8 @@ class NvLink:
     counters: Mapping[str, float] = field(default_factory=dict)
     histogram: Mapping[str, float] = field(default_factory=dict)
     unsupported: tuple[str, ...] = ()
+    far: tuple[str, str] = ("", "")
+    """PCI address and number of the link at the far end, as far as they are told."""
 
 
 @dataclass(slots=True)
@@ -190,7 +197,7 @@ class NvLinks:
 
 
 def nvlinks(text: str) -> list[NvLinks]:
-    """Read `nvlink -s` or `nvlink -e`; nothing where it is something else."""
+    """Read `nvlink -s`, `-e`, `-R` or `-p`; nothing where it is something else."""
     found: list[NvLinks] = []
     for raw in text.splitlines():
         line = raw[:500].strip()
@@ -205,10 +212,12 @@ def nvlinks(text: str) -> list[NvLinks]:
 
 def _link(link: NvLink, rest: str) -> NvLink:
     if rest == "<inactive>":
-        return NvLink(link.link, False, None, link.counters, link.histogram, link.unsupported)
+        return replace(link, up=False, bytes_per_second=None)
     if rate := _RATE.fullmatch(rest):
         speed = float(rate[1]) * 1e9
-        return NvLink(link.link, True, speed, link.counters, link.histogram, link.unsupported)
+        return replace(link, up=True, bytes_per_second=speed)
+    if (far := _FAR.fullmatch(rest)) and far["pci"].strip("fF:."):
+        return replace(link, far=(far["pci"].lower(), far["link"] or ""))
     counters, histogram = dict(link.counters), dict(link.histogram)
     unsupported = list(link.unsupported)
     for part in re.split(r" / | , ", rest):
@@ -223,6 +232,4 @@ def _link(link: NvLink, rest: str) -> NvLink:
             counters[name] = float(value)
         else:
             histogram[str(int(counter["bin"]))] = float(value)
-    return NvLink(
-        link.link, link.up, link.bytes_per_second, counters, histogram, tuple(unsupported)
-    )
+    return replace(link, counters=counters, histogram=histogram, unsupported=tuple(unsupported))

@@ -3,7 +3,8 @@
 For hosts without an exporter of their own. An NPU is the topology's by its index's written name,
 else `HOST-INDEX`; its RoCE port is `roce/0`, those of newer devices are `ub/DIE/PORT` and
 `roce/DIE/PORT`. What the tool contradicts itself about (a module that is not present and yet
-measured) is taken as measured, and the contradiction is refused. Captures: the tool's outputs.
+measured) is taken as measured, and the contradiction is refused. What its ports hear by LLDP are
+their neighbours. Captures: the tool's outputs.
 """
 
 import asyncio
@@ -15,8 +16,10 @@ from pydantic import Field
 
 from collectors.captures import captured
 from collectors.maps import hccn as port_map
+from collectors.maps import lldp
 from collectors.maps.accelerator_names import accelerator
 from collectors.maps.columns import Columns
+from collectors.maps.lldp import Heard
 from collectors.protocols import hccn
 from collectors.protocols.hccn import Answer, UbPort
 from collectors.source import Source, SourceSettings, Target
@@ -24,13 +27,15 @@ from collectors.transports.process import run
 from collectors.transports.tree import FolderTree
 from fabrichealth.catalogue.ports import PORT_INFO
 from fabrichealth.errors import SourceUnavailable
-from fabrichealth.model import Poll, Reason, SeriesTable
+from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
 from fabrichealth.settings import Duration, seconds
 
 TOOL = "/usr/local/Ascend/driver/tools/hccn_tool"
 """Where the driver installs it; it is on nobody's path."""
 
-QUESTIONS = ("-link", "-speed", "-link_stat", "-stat", "-optical", "-net_health", "-fec")
+QUESTIONS = (
+    "-link", "-speed", "-link_stat", "-stat", "-optical", "-net_health", "-fec", "-lldp",
+)  # fmt: skip
 
 ROCE = "roce/0"
 """The one network port of an NPU that lists none."""
@@ -63,6 +68,8 @@ class Hccn(Source):
         """Kind of each listed port: eth or ub."""
         self._without: set[tuple[str, str]] = set()
         """Questions that an NPU does not understand."""
+        self._heard: dict[Neighbor, None] = {}
+        """What this poll said of neighbours."""
 
     async def read(self, at: float) -> Poll:
         """Ask each NPU everything, one question after the other.
@@ -82,11 +89,12 @@ class Hccn(Source):
         if tool is None:
             raise SourceUnavailable(f"{self.target.name}: {TOOL} is not there; install the driver")
         columns = Columns(self.table)
+        self._heard = {}
         loop = asyncio.get_running_loop()
         until = loop.time() + 0.9 * self.settings.timeout
         for npu in npus:
             await self._ask(tool, npu, until, columns)
-        poll = columns.poll(self.clock, at)
+        poll = self._polled(columns, at)
         if not poll.readings:
             why = columns.refused[0].raw if columns.refused else "no question was answered"
             raise SourceUnavailable(f"{self.target.name}: hccn_tool: {why}")
@@ -104,9 +112,10 @@ class Hccn(Source):
                 f"{files[0]}: not of hccn_tool; give what hccn_tool -i N .. -g printed"
             )
         columns = Columns(self.table)
+        self._heard = {}
         for answer in sorted(answers, key=lambda one: not one.ports):  # lists tell what is what
             self._take(answer, columns)
-        return columns.poll(self.clock, at)
+        return self._polled(columns, at)
 
     def moment(self, files: list[Path]) -> float | None:
         """Return the newest time that the tool itself printed."""
@@ -116,6 +125,11 @@ class Hccn(Source):
             return None
         times = [one.at for file in own for one in hccn.answers(file.text) if one.at is not None]
         return max(times, default=None)
+
+    def _polled(self, columns: Columns, at: float) -> Poll:
+        poll = columns.poll(self.clock, at)
+        poll.neighbors.extend(self._heard)
+        return poll
 
     async def _ask(self, tool: str, npu: str, until: float, columns: Columns) -> None:
         """Ask one NPU; one that lists its ports is asked about each of them."""
@@ -179,6 +193,11 @@ class Hccn(Source):
         labels = {"device": device, "port": name}
         self._contradicted(answer, labels, columns)
         columns.take_all(device, name, port_map.readings(answer))
+        if answer.facing is not None:
+            said = answer.facing
+            heard = Heard(said.system, said.chassis, said.port, said.port_is_mac)
+            if (faces := lldp.neighbor(self.target, device, name, heard)) is not None:
+                self._heard[faces] = None
         fec = port_map.fec(answer.fec, answer.speed)
         if fec:
             known = {**labels, "technology": "ub" if name.startswith("ub/") else "roce", "fec": fec}

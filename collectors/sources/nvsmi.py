@@ -1,17 +1,21 @@
 """NVIDIA accelerators of a host by nvidia-smi: heat, power, load, throttling, NVLinks, fabric.
 
-For hosts without an exporter of their own. One visit runs `nvidia-smi -q -x`, `nvlink -s` and
-`nvlink -e`; what an accelerator does not have (`N/A`) is refused as unsupported, never 0.
-Accelerators are the topology's by UUID or PCI address, else `HOST-INDEX`; links are `nvlink/N`.
-Captures: the outputs of these three.
+For hosts without an exporter of their own. One visit runs `nvidia-smi -q -x`, `nvlink -s`,
+`nvlink -e` and, for what each link faces, `nvlink -R`; what an accelerator does not have (`N/A`) is
+refused as unsupported, never 0. Accelerators are the topology's by UUID or PCI address, else
+`HOST-INDEX`; links are `nvlink/N`. What they lead to and is no accelerator is an NVSwitch,
+`HOST-nvswitchN`, counted by PCI address where the topology does not know it.
+Captures: the outputs of these four.
 """
 
 import asyncio
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from collectors.captures import captured
 from collectors.maps import nvidia_smi as smi_map
-from collectors.maps.accelerator_names import accelerator, whole_pci
+from collectors.maps.accelerator_names import FarEnds, accelerator, whole_pci
 from collectors.maps.columns import Columns
 from collectors.protocols import nvidia_smi
 from collectors.protocols.nvidia_smi import Gpu, Log, NvLinks
@@ -19,11 +23,13 @@ from collectors.source import Source, SourceSettings, Target
 from collectors.transports.process import run
 from fabrichealth.catalogue.accelerators import ACCELERATOR_INFO
 from fabrichealth.errors import MalformedReply, SourceUnavailable
-from fabrichealth.model import Poll, Reason, SeriesTable
+from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
 from fabrichealth.settings import Duration, seconds
 
+VIA = "nvlink"
+
 QUERY = ("nvidia-smi", "-q", "-x")
-LINKS = (("nvidia-smi", "nvlink", "-s"), ("nvidia-smi", "nvlink", "-e"))
+LINKS = tuple(("nvidia-smi", "nvlink", option) for option in ("-s", "-e", "-R"))
 
 
 class NvsmiSettings(SourceSettings):
@@ -72,13 +78,17 @@ class Nvsmi(Source):
             why = words[0][:200] if log is None and words else query.complaint
             raise SourceUnavailable(f"{self.target.name}: nvidia-smi lists no accelerator ({why})")
         self._log(log, columns)
+        heard: list[NvLinks] = []
         for (*_, option), output in zip(LINKS, links, strict=False):
             found = nvidia_smi.nvlinks(output.stdout)
             self._links(found, columns)
+            heard += found
             if output.late:
                 columns.missing.append(f"nvlink {option}")
                 columns.refuse(Reason.FAILED, "nvlink", {"device": self._host}, output.complaint)
-        return columns.poll(self.clock, at)
+        poll = columns.poll(self.clock, at)
+        poll.neighbors.extend(self._neighbors(heard, log.gpus))
+        return poll
 
     def captured(self, files: list[Path], at: float) -> Poll:
         """Read the tool's outputs as one poll.
@@ -89,6 +99,8 @@ class Nvsmi(Source):
         columns = Columns(self.table)
         wrong = "neither its XML nor its list of links"
         found = False
+        heard: list[NvLinks] = []
+        gpus: list[Gpu] = []
         for file in captured(files):
             try:
                 log = nvidia_smi.log(file.text)
@@ -97,16 +109,20 @@ class Nvsmi(Source):
                 continue
             if log is not None:
                 self._log(log, columns)
+                gpus += log.gpus
                 found = True
             elif links := nvidia_smi.nvlinks(file.text):
                 self._links(links, columns)
+                heard += links
                 found = True
         if not found:
             raise SourceUnavailable(
-                f"{files[0]}: not of nvidia-smi ({wrong}); give what nvidia-smi -q -x, nvlink -s "
-                "or nvlink -e printed"
+                f"{files[0]}: not of nvidia-smi ({wrong}); give what nvidia-smi -q -x, nvlink -s, "
+                "-e or -R printed"
             )
-        return columns.poll(self.clock, at)
+        poll = columns.poll(self.clock, at)
+        poll.neighbors.extend(self._neighbors(heard, gpus))
+        return poll
 
     def moment(self, files: list[Path]) -> float | None:
         """Return the time that the XML among these files says it was written."""
@@ -145,6 +161,20 @@ class Nvsmi(Source):
             for quantity, words in fields:
                 metric = str(smi_map.QUANTITIES[quantity])
                 columns.refuse(reason, metric, {"device": device}, words)
+
+    def _neighbors(self, heard: list[NvLinks], gpus: Iterable[Gpu]) -> Iterator[Neighbor]:
+        """Yield what faces each link that says so."""
+        places = {gpu.uuid: gpu.index for gpu in heard}
+        known = (replace(gpu, index=gpu.index or places.get(gpu.uuid, "")) for gpu in gpus)
+        names = FarEnds(self.target.topology, self._host, known)
+        names.number(link.far[0] for gpu in heard for link in gpu.links.values())
+        for gpu in heard:
+            device = accelerator(self.target.topology, self._host, uuid=gpu.uuid, index=gpu.index)
+            for link in gpu.links.values():
+                address, number = link.far
+                if address:
+                    far = f"nvlink/{number}" if number else ""
+                    yield Neighbor(device, f"nvlink/{link.link}", names.of(address), far, VIA)
 
     def _links(self, gpus: list[NvLinks], columns: Columns) -> None:
         for gpu in gpus:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collectors.protocols import hccn
+from collectors.protocols import hccn, lldp_tlvs
 from collectors.source import Target
 from collectors.sources.hccn import Hccn, HccnSettings
 from fabrichealth.catalogue.congestion import CNP_TX_PACKETS, PFC_RX_FRAMES
@@ -22,7 +22,7 @@ from fabrichealth.catalogue.ports import (
     UP,
 )
 from fabrichealth.errors import SourceUnavailable
-from fabrichealth.model import Poll, Reason, SeriesTable
+from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
 from fabrichealth.topology import Topology
 from tests.fixtures import readings
 
@@ -193,3 +193,46 @@ async def test_a_host_without_npus_says_so(tmp_path: Path) -> None:
     target = Target("host-001", "hccn", options={"root": str(tmp_path)})
     with pytest.raises(SourceUnavailable, match="host-001: no NPU on this host"):
         await Hccn(HccnSettings(), target, SeriesTable()).read(AT)
+
+
+FACING = """\
+hccn_tool -i 3 -lldp -g
+Chassis ID TLV
+\tMAC: 02:00:5e:00:00:01
+Port ID TLV
+\t{kind}: {port}
+Time to Live TLV
+\t120
+System Name TLV
+\tleaf-01
+"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "port", "far"),
+    [
+        ("Ifname", "400GE1/0/3", "400GE1/0/3"),
+        ("MAC", "02:00:5e:00:00:09", ""),
+        ("Local", "7", "7"),
+    ],
+)
+def test_what_an_npu_hears_by_lldp_is_its_neighbor(
+    tmp_path: Path, kind: str, port: str, far: str
+) -> None:
+    file = tmp_path / "lldp.txt"
+    file.write_text(FACING.format(kind=kind, port=port))
+    source = Hccn(HccnSettings(), Target("host-001", "hccn"), SeriesTable())
+    poll = source.captured([file], AT)
+    assert poll.neighbors == [Neighbor("host-001-3", "roce/0", "leaf-01", far, "lldp")]
+    assert poll.refused == []
+
+
+@given(
+    lines=st.lists(
+        st.sampled_from(["Port ID TLV", "System Name TLV", "\tMAC: x", "\t", "\tIfname:", "x TLV"])
+        | st.text(max_size=20)
+    )
+)
+def test_any_lines_are_tlvs_or_none(lines: list[str]) -> None:
+    found = lldp_tlvs.facing(lines)
+    assert found is None or found.system or found.chassis

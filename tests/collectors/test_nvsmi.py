@@ -213,3 +213,49 @@ async def test_the_tool_is_run_once_for_each_question(
     (tmp_path / "xml").write_text("NVIDIA-SMI has failed because it could not talk to the driver.")
     with pytest.raises(SourceUnavailable, match=r"host-001: .*could not talk to the driver"):
         await source.read(AT)
+
+
+REMOTE = """\
+GPU 0: Big One (UUID: GPU-9B)
+\t Link 0: Remote Device 00000000:C5:00.0: Link 12
+\t Link 1: Remote Device 00000000:C4:00.0: Link 3
+\t Link 2: Remote Device 00000000:9C:00.0: Link 2
+\t Link 3: Remote Device FFFFFFFF:FF:FF.F: Link 0
+GPU 1: Big One (UUID: GPU-9C)
+\t Link 2: Remote Device 00000000:9B:00.0: Link 2
+\t Link 4: 00000000:C4:00.0
+"""
+
+
+def facing(folder: Path, topology: Topology, *, xml: bool = True) -> set[tuple[str, ...]]:
+    """Return device, port, far device and far port of what the links say."""
+    files = [folder / "remote.txt"]
+    files[0].write_text(REMOTE)
+    if xml:
+        files.append(folder / "query.xml")
+        files[1].write_text(f"<nvidia_smi_log>{gpu('9B')}{gpu('9C')}</nvidia_smi_log>")
+    target = Target("host-1", "nvsmi", topology=topology)
+    poll = Nvsmi(NvsmiSettings(), target, SeriesTable()).captured(files, AT)
+    assert {one.via for one in poll.neighbors} == {"nvlink"}
+    return {(one.device, one.port, one.remote_device, one.remote_port) for one in poll.neighbors}
+
+
+def test_links_lead_to_accelerators_and_nvswitches(tmp_path: Path) -> None:
+    assert facing(tmp_path, Topology()) == {
+        ("host-1-0", "nvlink/0", "host-1-nvswitch1", "nvlink/12"),
+        ("host-1-0", "nvlink/1", "host-1-nvswitch0", "nvlink/3"),
+        ("host-1-0", "nvlink/2", "host-1-1", "nvlink/2"),
+        ("host-1-1", "nvlink/2", "host-1-0", "nvlink/2"),
+        ("host-1-1", "nvlink/4", "host-1-nvswitch0", ""),
+    }
+
+
+def test_far_ends_go_by_written_names(tmp_path: Path) -> None:
+    devices = [
+        Device(name="a0", role="accelerator", host="host-1", ids=("GPU-9B", "0000:9b:00.0")),
+        Device(name="a1", role="accelerator", host="host-1", ids=("GPU-9C", "0000:9c:00.0")),
+        Device(name="sw", role="switch", host="host-1", ids=("0000:c4:00.0",)),
+    ]
+    found = facing(tmp_path, Topology(devices), xml=False)
+    assert ("a0", "nvlink/1", "sw", "nvlink/3") in found
+    assert ("a1", "nvlink/2", "a0", "nvlink/2") in found
