@@ -82,9 +82,8 @@ class Commands:
                 if not found.results and not found.failures:
                     raise
                 late = Failure(0, "no answer in time")
-                found.failures |= {
-                    command: late for command in left if command not in found.results
-                }
+                known = found.results.keys() | found.failures.keys()
+                found.failures |= {one: late for one in left if one not in known}
         return found
 
     async def _group(self, left: list[str], at: float, ask: Ask, found: Round) -> None:

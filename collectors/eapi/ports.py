@@ -24,9 +24,12 @@ class EosPorts:
     """How many lanes each interface runs, as far as it is known."""
 
     def learn(self, told: Iterable[tuple[str, int]]) -> bool:
-        """Note how many lanes interfaces run; return whether that changed anything."""
+        """Note how many lanes interfaces run; return whether that changed anything.
+
+        An interface without any (down, or a lane of another) keeps those it had.
+        """
         before = dict(self.lanes)
-        self.lanes.update(told)
+        self.lanes.update((port, count) for port, count in told if count)
         return self.lanes != before
 
     def place(self, names: Names) -> Names | None:
@@ -40,7 +43,7 @@ class EosPorts:
     def _owner(self, port: str, lane: str) -> str:
         """Return the port that an interface is, or whose lane it is; empty where it is neither."""
         found = _LANE.fullmatch(port)
-        if not found or found[2] == "1" or self.lanes.get(port):
+        if not found or found[2] == "1":
             return port
         first = f"{found[1]}/1"
         if self.lanes.get(first, 0) < int(found[2]):

@@ -4,7 +4,7 @@ As long as a reply has the same shape, a poll picks values by position and turns
 no label, path or object is made. A shape that was not seen before is laid out by the rules.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -19,7 +19,7 @@ from collectors.trees import values as forms
 from fabrichealth.catalogue.optics import LOS, RX_POWER
 from fabrichealth.catalogue.ports import LANES, PRE_FEC_BER, SPEED, UP
 from fabrichealth.metric import Metric
-from fabrichealth.model import Floats, Ids, SeriesTable
+from fabrichealth.model import Floats, Ids, Labels, SeriesTable
 
 Names = Mapping[str, str]
 Placed = Callable[[Names], Names | None]
@@ -96,6 +96,8 @@ class Layout:
     """(series, port) of those that count ticks of waiting."""
     speeds: tuple[tuple[int, str], ...]
     """(series, port) of those that are speeds."""
+    widths: tuple[tuple[int, str], ...]
+    """(series, port) of those that are numbers of lanes."""
     stamps: tuple[tuple[Stamp, NDArray[np.intp]], ...]
     """Stamps, and the cells that they are of."""
     unplaced: tuple[Cell, ...]
@@ -189,7 +191,8 @@ def laid_out(
         tuple(
             (n, row[0].labels[1]) for n, row in enumerate(rows.values()) if row[0].form == "ticks"
         ),
-        tuple((n, labels[1]) for n, (metric, labels) in enumerate(rows) if metric is SPEED),
+        _of(SPEED, rows),
+        _of(LANES, rows),
         tuple(_below(stamps, ordered, at)),
         tuple(unplaced),
         tuple(words),
@@ -212,6 +215,11 @@ def _cells(place: int, found: Found, names: Names, device: str) -> Iterator[Cell
 def _gate(row: tuple[Metric, tuple[str, ...]], rows: Mapping[Any, int]) -> int:
     metric, labels = row
     return rows.get((UP, labels[:2]), -1) if metric in OF_LIVE_LINKS else -1
+
+
+def _of(wanted: Metric, rows: Iterable[tuple[Metric, Labels]]) -> tuple[tuple[int, str], ...]:
+    """Return number and port of the series of one metric."""
+    return tuple((n, labels[1]) for n, (metric, labels) in enumerate(rows) if metric is wanted)
 
 
 def _below(

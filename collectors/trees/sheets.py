@@ -14,6 +14,7 @@ import numpy as np
 from collectors.maps import infiniband, lldp, modules
 from collectors.maps.columns import Columns
 from collectors.maps.infiniband import Wait
+from collectors.maps.link_layer import fec_name
 from collectors.maps.lldp import Heard
 from collectors.maps.tree_rules import Branch
 from collectors.protocols import json_tree
@@ -32,7 +33,7 @@ FEC = {
     "off": "none", "none": "none", "disabled": "none", "baser": "firecode", "firecode": "firecode",
     "fc": "firecode", "reedsolomon528": "rs528", "rs-528": "rs528", "reedsolomon": "rs528",
 }  # fmt: skip
-"""The topology's names of codes; `rs` alone is either of two, and no more is known of it."""
+"""The topology's names of codes; which of two `rs` alone is, the speed of a lane tells."""
 
 MAC_TYPES = {"macaddress", "mac", "mac_address", "mac-address"}
 """How a reply says that a port's id is a MAC address (IEEE 802.1AB, port id subtype 3)."""
@@ -67,6 +68,7 @@ class Sheets:
     _said: dict[str, Said] = field(default_factory=dict)
     _stood: dict[tuple[str, json_tree.Path], tuple[Any, float]] = field(default_factory=dict)
     _speeds: dict[str, float] = field(default_factory=dict)
+    _widths: dict[str, float] = field(default_factory=dict)
     _waits: dict[int, Wait] = field(default_factory=dict)
     _taken: list[Said] = field(default_factory=list)
     _told: tuple[list[Said], list[int]] = field(default_factory=lambda: ([], []))
@@ -92,9 +94,8 @@ class Sheets:
             self._refuse(columns, Reason.UNSUPPORTED, cell, "several priorities in one count")
         self._drop_stale(kind, known, leaves, at, read, columns)
         found = known.joined(read)
-        for row, port in known.speeds:
-            if not np.isnan(found[row]):
-                self._speeds[port] = float(found[row])
+        for kept, rows in ((self._speeds, known.speeds), (self._widths, known.widths)):
+            kept.update((port, float(found[row])) for row, port in rows if found[row] > 0)
         self._wait(known, found)
         finite = np.isfinite(found)
         columns.put_all(known.series[finite], found[finite])
@@ -196,10 +197,12 @@ class Sheets:
 
     def _about(self, port: str, fact: Mapping[str, str]) -> tuple[str, ...]:
         fec = fact.get("fec", "").casefold()
+        told = FEC.get(fec) or ("rs544" if "544" in fec else "")
+        width = int(self._widths.get(port, 0))
         about = {
             "device": self.device, "port": port,
             "technology": self.technology(port, fact.get("technology", "")),
-            "packets": "packets", "fec": FEC.get(fec, "rs544" if "544" in fec else ""),
+            "packets": "packets", "fec": told or fec_name(fec, self._speeds.get(port), width),
         }  # fmt: skip
         return tuple(about.get(label, "") for label in PORT_INFO.labels)
 

@@ -325,6 +325,17 @@ def test_a_lane_named_as_an_interface_belongs_to_the_port_that_runs_it(tmp_path:
     }  # fmt: skip
 
 
+def test_a_port_that_is_down_keeps_its_lanes(tmp_path: Path) -> None:
+    file = tmp_path / "reply.json"
+    reader = source()
+    for lanes, power in ((2, -1.0), (0, -40.0)):
+        told = {"Ethernet5/1": {"lanes": lanes}, "Ethernet5/2": {"lanes": 0}}
+        light = {"Ethernet5/2": {"channel": "2", "rxPower": power}}
+        file.write_text(json.dumps([{"interfaces": told}, {"interfaces": light}]))
+        poll = reader.captured([file], AT)
+        assert readings(poll, reader.table, RX_POWER) == {(SWITCH, "Ethernet5/1", "2"): power}
+
+
 @pytest.mark.parametrize(
     ("changes", "status", "downs"),
     [(0, "notconnect", 0), (1, "connected", 0), (2, "notconnect", 1), (3, "connected", 1),

@@ -126,6 +126,13 @@ async def test_what_is_counted_before_fec_and_after_it() -> None:
         assert lanes == {"1", "2", "3", "4"}  # 0 dB: a lane that is not used
 
 
+async def test_which_of_two_codes_it_is_the_speed_of_a_lane_tells() -> None:
+    async with serving(CUMULUS) as (_, reader):
+        poll = await reader.read(AT)
+        place = PORT_INFO.labels.index("fec")
+        assert {labels[place] for labels in readings(poll, reader.table, PORT_INFO)} == {"rs544"}
+
+
 async def test_an_nvlink_switch_tells_of_the_links_to_its_accelerators() -> None:
     async with serving(NVOS) as (switch, reader):
         port = switch.fabric.ports[f"{NVSWITCH}/nvlink/0"]
