@@ -84,9 +84,9 @@ class SnmpClient:
         for attempt in range(1, self._tries + 1):
             try:
                 answer = await self._walked(socket, oid)
-            except TimeoutError:
+            except TimeoutError as wrong:
                 if attempt == self._tries:
-                    raise SourceUnavailable(self._silence()) from None
+                    raise SourceUnavailable(self._silence(wrong)) from None
                 self._most = max(min(self._most, self._asked) // 2, LEAST)
             except SnmpAuthError:
                 raise SourceUnavailable(
@@ -206,9 +206,9 @@ class SnmpClient:
                             return socket.recv_refresh()
                         except BlockingIOError:
                             continue
-            except TimeoutError:
+            except TimeoutError as wrong:
                 if attempt == self._tries:
-                    raise SourceUnavailable(self._silence(known=known)) from None
+                    raise SourceUnavailable(self._silence(wrong, known=known)) from None
             except SnmpError as why:
                 raise SourceUnavailable(
                     f"{self._target.name}: {self.where} is no engine of SNMPv3 ({why}); "
@@ -216,8 +216,10 @@ class SnmpClient:
                 ) from None
         return None
 
-    def _silence(self, *, known: bool = True) -> str:
+    def _silence(self, wrong: TimeoutError, *, known: bool = True) -> str:
         """Return what may be wrong where nothing comes back."""
+        if "refused" in str(wrong):
+            return f"{self._target.name}: nothing listens at {self.where}; is the agent up?"
         said = f"{self._target.name}: no answer from {self.where} within {self._answer:g} s"
         if self._login.version == "2c":
             return f"{said}; is it up, and is its community (secret_file, else public) right?"

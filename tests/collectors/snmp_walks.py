@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from collectors.maps import snmp_rules
+from collectors.protocols.snmp_columns import key
 from collectors.source import Target
 from collectors.sources.snmp import Snmp, SnmpSettings
 from fabrichealth.metric import Metric
@@ -37,7 +38,8 @@ def snmprec(walked: Walked) -> str:
                 case int():
                     said = f"70|{value}" if value >= 0 else f"2|{value}"
             lines.append(f"{OIDS[column]}.{index}|{said}")
-    return "\n".join(lines) + "\n"
+    ordered = sorted(lines, key=lambda line: key(line.partition("|")[0]))  # as snmpsim needs it
+    return "\n".join(ordered) + "\n"
 
 
 def ports(*names: str, first: int = 1) -> Columns:

@@ -179,9 +179,15 @@ class TestSnmpd:
 
 
 async def test_nobody_there_is_said_in_one_line() -> None:
-    assert "no answer" in await refused(f"snmp://127.0.0.1:{free_port()}")
-    login = {"user": "plain", "auth": "sha"}
-    assert "version 3" in await refused(f"snmp://127.0.0.1:{free_port()}", **login)
+    assert "nothing listens" in await refused(f"snmp://127.0.0.1:{free_port()}")
+
+
+async def test_silence_is_said_in_one_line() -> None:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
+        silent.bind(("127.0.0.1", 0))
+        address = f"snmp://127.0.0.1:{silent.getsockname()[1]}"
+        assert "community" in await refused(address)
+        assert "version 3" in await refused(address, user="plain", auth="sha")
 
 
 async def test_an_unknown_host_is_said_in_one_line() -> None:
@@ -219,6 +225,7 @@ async def test_snmpsim_says_what_was_recorded(tmp_path: Path) -> None:
             except SourceUnavailable:
                 if process.poll() is not None:
                     pytest.skip("snmpsim does not start")
+                await asyncio.sleep(0.5)
         else:
             pytest.skip("snmpsim does not answer")
     finally:

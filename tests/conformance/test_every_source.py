@@ -21,6 +21,8 @@ from emulator.kernlog import KernelLog
 from emulator.nvue import NvueSwitch
 from emulator.pages import dcgm, switch, ualink
 from emulator.plan import Plan
+from emulator.snmp import Variable
+from emulator.snmp_switch import SnmpSwitch
 from emulator.sonic import SonicSwitch
 from emulator.tools import hccn_tool, mlxlink, nvidia_smi
 from emulator.tools.infiniband import Subnet
@@ -241,6 +243,26 @@ def streamed(folder: Path) -> list[Path]:
     return _document(folder, notified(openconfig.values(_fabric(), "tor-02")))
 
 
+def walked(folder: Path) -> list[Path]:
+    plan = Plan(racks=1, hosts_per_rack=2, accelerators=1, rails=1, access=("snmp",))
+    fabric = Fabric(plan, 1, AT - 10)
+    fabric.advance(AT)
+    lines = [
+        f"{'.'.join(map(str, oid))}|{_recorded(variable)}"
+        for oid, variable in sorted(SnmpSwitch(fabric, "tor-01").mib().items())
+    ]
+    return _files(folder, walk="\n".join(lines))
+
+
+def _recorded(variable: Variable) -> str:
+    match variable.value:
+        case bytes(octets):
+            return f"4x|{octets.hex()}"
+        case tuple(numbers):
+            return f"6|{'.'.join(map(str, numbers))}"
+    return f"{variable.tag}|{variable.value}"
+
+
 def _fabric() -> Fabric:
     fabric = Fabric(Plan(racks=1, access=("sonic", "gnmi")), 1, AT - 10)
     fabric.advance(AT)
@@ -300,6 +322,7 @@ EMULATED = {
     "nvsmi": [nvlinks],
     "nvue": [nvue_bodies],
     "prom": [accelerators, leaf, scale_up_adapter],
+    "snmp": [walked],
     "sonic": [databases, sonic_switch],
     "ufm": [telemetry],
 }
