@@ -44,6 +44,8 @@ class Inventory:
         self._clock = table.clock("inventory", "ports")
         self._series: Ids | None = None
         self._neighbors: dict[Neighbor, int] = {}
+        self._answers: dict[int, tuple[list[Neighbor], Ids]] = {}
+        """What each target said last of neighbours, by its clock."""
 
     @property
     def topology(self) -> Topology:
@@ -79,10 +81,8 @@ class Inventory:
                 batches.append(batch)
         if poll.neighbors and batches:
             newest = max(batches, key=lambda batch: batch.at)
-            series = np.array([self._neighbor(one) for one in poll.neighbors], np.int32)
-            batches.append(
-                Batch(newest.clock, newest.at, np.unique(series), np.ones(len(np.unique(series))))
-            )
+            series = self._of_neighbors(newest.clock, poll.neighbors)
+            batches.append(Batch(newest.clock, newest.at, series, np.ones(len(series))))
             if self._discovery.hear(poll.neighbors, newest.at, whole=not poll.missing):
                 self._looked = float("-inf")
         return Poll(batches, poll.refused, poll.neighbors, poll.events, poll.missing)
@@ -118,6 +118,14 @@ class Inventory:
         for _, facts in sorted(self._said.get(port, {}).items(), reverse=True):
             merged |= facts
         return merged
+
+    def _of_neighbors(self, clock: int, heard: list[Neighbor]) -> Ids:
+        """Return the info series of neighbours; those of the same answer as before are known."""
+        before = self._answers.get(clock)
+        if before is None or before[0] != heard:
+            series = np.unique(np.array([self._neighbor(one) for one in heard], np.int32))
+            before = self._answers[clock] = list(heard), series
+        return before[1]
 
     def _neighbor(self, one: Neighbor) -> int:
         found = self._neighbors.get(one)

@@ -47,6 +47,15 @@ class Claim:
         return self.via not in DOCUMENTS
 
 
+@dataclass(frozen=True, slots=True)
+class _Repeated:
+    """One answer, the claims in it, and how often anything had changed when it was given."""
+
+    told: list[Neighbor]
+    claims: list[Claim]
+    changes: int
+
+
 class Claims:
     """Everything that was claimed, by port and by the way in which it was heard."""
 
@@ -55,6 +64,9 @@ class Claims:
         self._named: dict[Neighbor, tuple[Port, Far]] = {}
         self._known: dict[tuple[str, Port], dict[Far, Claim]] = {}
         self._ports: dict[tuple[str, str], set[Port]] = {}
+        self._changes = 0
+        self._repeated: dict[Neighbor, _Repeated] = {}
+        """Answers as they were last, by their first neighbour."""
 
     def __iter__(self) -> Iterator[Claim]:
         return (claim for known in self._known.values() for claim in known.values())
@@ -73,8 +85,11 @@ class Claims:
         A port of which a device says nothing any more, while it speaks of others, has a stale
         claim; one that a record holds no more has none, if the record was read as a `whole`.
         """
+        told = list(neighbors)
+        if self._again(told, at):
+            return False
         heard: dict[tuple[str, Port], set[Far]] = {}
-        for one in neighbors:
+        for one in told:
             here, far = self._names(one)
             if far != tuple(here):
                 heard.setdefault((one.via, here), set()).add(far)
@@ -88,7 +103,27 @@ class Claims:
             for here in everywhere - ports:
                 changed |= self._silence(via, here, whole=whole)
             everywhere |= ports
+        self._changes += changed
+        if told:
+            said = [
+                self._known[via, here][far] for (via, here), fars in heard.items() for far in fars
+            ]
+            self._repeated[told[0]] = _Repeated(told, said, self._changes)
         return changed
+
+    def _again(self, told: list[Neighbor], at: float) -> bool:
+        """Return whether this is an answer word for word as before, and take its time if so.
+
+        Fabrics are told of as a whole each minute, and hardly ever change.
+        """
+        before = self._repeated.get(told[0]) if told else None
+        if before is None or before.changes != self._changes or before.told != told:
+            return False
+        if any(claim.stale for claim in before.claims):
+            return False
+        for claim in before.claims:
+            claim.at = max(at, claim.at)
+        return True
 
     def kept(self) -> list[list[str | float]]:
         """Return all claims as plain values, for what survives a restart."""
@@ -103,6 +138,7 @@ class Claims:
 
     def grow_old(self, now: float) -> None:
         """Call stale what was not repeated for long, and forget what nobody repeats."""
+        before = len(self._known)
         for (via, here), known in list(self._known.items()):
             for far, claim in list(known.items()):
                 claim.stale = claim.stale or claim.at < now - STALE_AFTER
@@ -111,6 +147,7 @@ class Claims:
             if not known:
                 del self._known[via, here]
                 self._ports[via, here.device].discard(here)
+        self._changes += len(self._known) != before
 
     def _put(self, neighbor: Neighbor, at: float, *, stale: bool) -> None:
         here, far = self._names(neighbor)

@@ -9,6 +9,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import Any
 
 from pydantic import ValidationError
@@ -105,10 +106,14 @@ def _link(link: FoundLink, facts: Facts) -> Link:
     said = facts.get(one, NOTHING).or_else(facts.get(other, NOTHING))
     ways = (TECHNOLOGY[via] for via in sorted(link.via) if via in TECHNOLOGY)
     technology = said.technology or next(ways, "roce")
-    bare = Link(a=str(one), b=str(other))
-    return _valid(
-        bare, {"technology": technology, "medium": said.medium, "length_m": said.length_m}
-    )
+    return _row(str(one), str(other), technology, said.medium, said.length_m)
+
+
+@lru_cache(maxsize=2**18)
+def _row(a: str, b: str, technology: str, medium: str, length_m: float | None) -> Link:
+    """Return the row of a link; the same one as long as the same is said of it."""
+    told = {"technology": technology, "medium": medium, "length_m": length_m}
+    return _valid(Link(a=a, b=b), told)
 
 
 def _valid(link: Link, told: Mapping[str, Any]) -> Link:
