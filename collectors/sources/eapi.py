@@ -55,7 +55,7 @@ class EapiSettings(SourceSettings):
     phys: Duration = seconds(60)
     """How often PHYs and their FEC are read; it is the dearest command for the switch."""
 
-    neighbors: Duration = seconds(300)
+    neighbors: Duration = seconds(60)
     """How often LLDP neighbours and the release are read."""
 
     retry: Duration = seconds(600)
@@ -189,7 +189,8 @@ class Eapi(Source):
             ) from None
 
     def _learnt(self, found: Iterable[tuple[str, Result]]) -> list[tuple[str, Result]]:
-        """Return results as the maps know them, once it is known which interfaces are ports."""
+        """Begin a poll: learn which interfaces are ports, return results as the maps know them."""
+        self._sheets.begin()
         told = [(command, eapi.read(result)) for command, result in found]
         changed = [self._ports.learn(eapi.lanes(result)) for _, result in told]
         if any(changed):

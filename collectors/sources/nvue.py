@@ -57,7 +57,7 @@ class NvueSettings(SourceSettings):
     phys: Duration = seconds(60)
     """How often PHYs and their FEC are read: one request a port."""
 
-    neighbors: Duration = seconds(300)
+    neighbors: Duration = seconds(60)
     """How often LLDP neighbours are read, where the list of interfaces does not have them."""
 
     retry: Duration = seconds(600)
@@ -115,6 +115,7 @@ class Nvue(Source):
                 "address"
             )
         columns = Columns(self.table)
+        self._sheets.begin()
         self._sheets.take("interface", {"interface": interfaces}, at, columns)
         names = ports.live_first(interfaces)
         told: list[Any] = [interfaces[name] for name in names]
@@ -151,6 +152,7 @@ class Nvue(Source):
                 f"{files[0]}: no body of NVUE's REST API ({wrong}); give JSON as it answers it"
             )
         columns = Columns(self.table)
+        self._sheets.begin()
         self._sheets.take("capture", tree, at, columns)
         return self._poll(at, columns)
 

@@ -82,6 +82,10 @@ class Sheets:
         """Return whether any rule begins as a tree does."""
         return bool(tree.keys() & self.rules.literal.keys())
 
+    def begin(self) -> None:
+        """Start a poll; what one that was cut off had taken is forgotten."""
+        self._taken = []
+
     def take(self, kind: str, tree: Mapping[str, Any], at: float, columns: Columns) -> None:
         """Take one reply of a kind, read at `at` (unix seconds)."""
         shape, leaves = json_tree.flattened(tree)
@@ -106,8 +110,8 @@ class Sheets:
         self._taken.append(said)
 
     def finish(self, columns: Columns) -> list[Neighbor]:
-        """Take what the replies since the last call say in words; return who faces the ports."""
-        taken, self._taken = self._taken, []
+        """Take what the replies of this poll say in words; return who faces the ports."""
+        taken = self._taken
         if taken != self._told[0]:
             self._told = (taken, self._info(taken))
         for one in self._told[1]:
