@@ -14,7 +14,7 @@ from collectors.sharding import WHOLE, Shard
 from collectors.survey import of_port
 from fabrichealth.catalogue.ports import LINK_INFO, NEIGHBOR_INFO, PORT_INFO
 from fabrichealth.model import Batch, Ids, Labels, Neighbor, Poll, Port, SeriesTable
-from fabrichealth.topology import Discovery, Topology, completed
+from fabrichealth.topology import Discovery, Topology, completed, own_names
 
 DEVICE_KNOWS = frozenset({"uid", "packets", "fec"})
 
@@ -92,7 +92,8 @@ class Inventory:
         if at >= self._looked + LOOK_AGAIN:
             self._looked = at
             facts = {port: of_port(self._facts(port)) for port in self._said}
-            found = completed(self._written, self._discovery.found(at), facts)
+            links = self._discovery.found(at, own_names(facts))
+            found = completed(self._written, links, facts)
             if not found.same_as(self._topology):
                 self._topology = found
                 self._series = None

@@ -36,6 +36,7 @@ def of_port(facts: Mapping[str, str]) -> PortSaid:
         technology=facts.get("technology", ""),
         medium=facts.get("medium", ""),
         role=facts.get("role", ""),
+        uid=facts.get("uid", ""),
     )
 
 

@@ -27,6 +27,7 @@ from fabrichealth.topology import (
     Topology,
     completed,
     differences,
+    own_names,
     updated,
 )
 from fabrichealth.topology.writing import lists, plain, text_of
@@ -93,7 +94,7 @@ def _discovered(
                 own[port] = said.or_else(own[port]) if port in own else said
         for port, said in own.items():
             facts[port] = facts[port].or_else(said) if port in facts else said
-    return discovery.found(now), facts
+    return discovery.found(now, own_names(facts)), facts
 
 
 def _tell_differences(

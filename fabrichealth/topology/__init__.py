@@ -3,7 +3,7 @@
 from fabrichealth.topology.differences import Difference, differences
 from fabrichealth.topology.discovery import Discovery, Found, FoundLink
 from fabrichealth.topology.inventory import Topology
-from fabrichealth.topology.merging import PortSaid, completed, updated
+from fabrichealth.topology.merging import PortSaid, completed, own_names, updated
 from fabrichealth.topology.reading import read
 from fabrichealth.topology.rows import (
     Device,
@@ -35,6 +35,7 @@ __all__ = [
     "Topology",
     "completed",
     "differences",
+    "own_names",
     "read",
     "updated",
 ]

@@ -6,8 +6,8 @@ equal worth exclude each other neither is believed. No port is ever in two links
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 
 from fabrichealth.model.place import Port, link_id
@@ -88,14 +88,25 @@ class Discovery:
         """Take up what `memory` returned before the restart."""
         self._claims.take_up(memory)
 
-    def found(self, now: float) -> Found:
-        """Return links and doubts as of `now` (unix seconds)."""
+    def found(self, now: float, own: Mapping[Port, Port] | None = None) -> Found:
+        """Return links and doubts as of `now` (unix seconds).
+
+        `own` has the names that ports have in their own system, by what others call them.
+        """
         self._claims.grow_old(now)
-        claims = sorted(self._claims, key=lambda claim: (claim.here, claim.via, claim.far))
+        named = [_under(claim, own) for claim in self._claims] if own else self._claims
+        claims = sorted(named, key=lambda claim: (claim.here, claim.via, claim.far))
         links, doubts = _chosen(list(_joined(claims)), self._written)
         doubts += _one_sided(links, claims, self._written)
         doubts += _unknown(links, claims, self._written)
         return Found(tuple(links), tuple(doubts), tuple(claims))
+
+
+def _under(claim: Claim, own: Mapping[Port, Port]) -> Claim:
+    """Return a claim under the ports' own names."""
+    there = claim.there
+    far = claim.far if there is None else own.get(there, there)
+    return replace(claim, here=own.get(claim.here, claim.here), far=(far[0], far[1]))
 
 
 def _joined(claims: Iterable[Claim]) -> Iterator[FoundLink]:

@@ -36,6 +36,7 @@ class PortSaid:
     technology: str = ""
     medium: str = ""
     role: str = ""
+    uid: str = ""
     length_m: float | None = None
     module: Module | None = None
 
@@ -51,6 +52,24 @@ class PortSaid:
 
 Facts = Mapping[Port, PortSaid]
 NOTHING = PortSaid()
+
+
+def own_names(facts: Facts) -> dict[Port, Port]:
+    """Return the names that ports have in their own system, by what others call them.
+
+    A fabric's tools know a host's port by a GUID, the host by a name; its `uid` is the same. Where
+    it is told under several names of which one is no GUID, that one is its own.
+    """
+    told: dict[str, list[Port]] = defaultdict(list)
+    for port, said in facts.items():
+        if said.uid:
+            told[said.uid.casefold()].append(port)
+    found: dict[Port, Port] = {}
+    for ports in told.values():
+        own = [port for port in ports if not any(part.startswith("0x") for part in port)]
+        if len(own) == 1:
+            found.update((port, own[0]) for port in ports if port != own[0])
+    return found
 
 
 def completed(written: Topology, found: Found, facts: Facts) -> Topology:

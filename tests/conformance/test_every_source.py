@@ -18,6 +18,7 @@ from emulator.eapi import SHOW, EapiSwitch
 from emulator.fabric import Fabric
 from emulator.hosttree import HostTree, nics
 from emulator.kernlog import KernelLog
+from emulator.netbox import NetBox
 from emulator.nvue import NvueSwitch
 from emulator.pages import dcgm, switch, ualink
 from emulator.plan import Plan
@@ -223,6 +224,13 @@ def npu(folder: Path) -> list[Path]:
     return _files(folder, host="".join(calls))
 
 
+def records(folder: Path) -> list[Path]:
+    box = NetBox()
+    for cable in _fabric().plan.rails_cables:
+        box.cable(cable.a, cable.b, kind="smf", length=30)
+    return _document(folder, box.page(box.cables, 100, 0))
+
+
 def telemetry(folder: Path) -> list[Path]:
     return _files(folder, page=ufm.page(_fabric()))
 
@@ -319,6 +327,7 @@ EMULATED = {
     "ibtools": [rails],
     "kernlog": [kernel_log],
     "mlxlink": [firmware],
+    "netbox": [records],
     "nvsmi": [nvlinks],
     "nvue": [nvue_bodies],
     "prom": [accelerators, leaf, scale_up_adapter],

@@ -18,6 +18,7 @@ from fabrichealth.topology import (
     Topology,
     completed,
     differences,
+    own_names,
     read,
     updated,
 )
@@ -119,6 +120,23 @@ class TestNames:
         discovery = Discovery(Topology())
         discovery.hear([Neighbor("a", "1", "rack 7/leaf--2", "et--1", "lldp")], NOW)
         assert ids(discovery.found(NOW)) == ["a/1--rack 7_leaf_2/et_1"]
+
+
+class TestOwnNames:
+    """A fabric's tools know ports by GUIDs, their hosts by names; the uid is the same."""
+
+    FABRIC, HOST, UID = Port("0xc1", "1"), Port("host-1", "mlx5_0/1"), "0xC1:1"
+
+    def test_a_port_is_called_as_its_own_system_calls_it(self) -> None:
+        facts = {self.FABRIC: PortSaid(uid=self.UID), self.HOST: PortSaid(uid=self.UID.lower())}
+        assert own_names(facts) == {self.FABRIC: self.HOST}
+        discovery = Discovery(Topology())
+        discovery.hear(said("0xa1/7 > 0xc1/1", "0xc1/1 > 0xa1/7", via="ibnetdiscover"), NOW)
+        assert ids(discovery.found(NOW, own_names(facts))) == ["0xa1/7--host-1/mlx5_0/1"]
+
+    def test_one_identity_at_two_ports_of_a_name_each_names_none(self) -> None:
+        facts = {port: PortSaid(uid="x") for port in (Port("a", "1"), Port("b", "1"), self.FABRIC)}
+        assert own_names(facts) == {}
 
 
 class TestTime:
@@ -258,7 +276,9 @@ class TestDifferences:
         assert (kind, str(port)) in differs(*BOTH, *OTHER, facts={port: said})
 
     def test_the_same_in_other_words_is_no_difference(self) -> None:
-        alike = PortSaid(400.0, 4, "rs544", "roce", "optical", "switch", 30.2, Module(vendor="v "))
+        alike = PortSaid(
+            400.0, 4, "rs544", "roce", "optical", "switch", "", 30.2, Module(vendor="v ")
+        )
         assert differs(*BOTH, *OTHER, facts={Port("leaf-01", "Ethernet0"): alike}) == []
 
     def test_ends_of_unequal_speed_are_told(self) -> None:
@@ -272,7 +292,7 @@ class TestDifferences:
 
 FACTS = {
     Port("leaf-01", "Ethernet0"): PortSaid(
-        200.0, 2, "rs528", "ib", "dac", "", 99.0, Module(serial="S2", firmware="9")
+        200.0, 2, "rs528", "ib", "dac", "", "", 99.0, Module(serial="S2", firmware="9")
     ),
     Port("x", "1"): PortSaid(100.0, technology="ub", length_m=3.0, medium="unheard of"),
 }
