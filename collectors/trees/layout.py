@@ -183,9 +183,7 @@ def laid_out(
         np.cumsum(sizes) - sizes,
         tuple(row[0].rule.join for row in rows.values()),
         tuple(np.flatnonzero(sizes > 1).tolist()),
-        np.array(
-            [n for n, row in enumerate(rows.values()) if row[0].rule.join == "halves"], np.intp
-        ),
+        np.array(_halved(rows.values()), np.intp),
         np.array([cell.rule.worth for cell in ordered], np.float64),
         np.array([_gate(row, numbers) for row in rows], np.intp),
         tuple(
@@ -215,6 +213,13 @@ def _cells(place: int, found: Found, names: Names, device: str) -> Iterator[Cell
 def _gate(row: tuple[Metric, tuple[str, ...]], rows: Mapping[Any, int]) -> int:
     metric, labels = row
     return rows.get((UP, labels[:2]), -1) if metric in OF_LIVE_LINKS else -1
+
+
+def _halved(rows: Iterable[list[Cell]]) -> list[int]:
+    """Return the series that any cell tells by halves."""
+    return [
+        number for number, row in enumerate(rows) if any(cell.rule.join == "halves" for cell in row)
+    ]
 
 
 def _of(wanted: Metric, rows: Iterable[tuple[Metric, Labels]]) -> tuple[tuple[int, str], ...]:

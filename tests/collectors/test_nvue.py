@@ -278,6 +278,21 @@ def test_drops_of_a_queue_are_added_up(tmp_path: Path) -> None:
     assert one(tmp_path, QUEUE_DROPPED_PACKETS, swp1=body) == {("swp1", "3"): 9.0}
 
 
+@pytest.mark.parametrize(
+    ("told", "downs"),
+    [
+        ({"carrier-down-count": 3, "carrier-transitions": 9}, 3),
+        ({"carrier-transitions": 7}, 3),
+        ({"carrier-down-count": "n/a", "carrier-transitions": 7}, 3),
+    ],
+)
+def test_falls_are_whole_however_they_are_counted(
+    tmp_path: Path, told: dict[str, Any], downs: float
+) -> None:
+    body = {"in-bytes": 1, **told}
+    assert one(tmp_path, LINK_DOWNS, swp1=body) == {("swp1",): downs}
+
+
 def test_temperatures_of_the_switch_are_by_sensor(tmp_path: Path) -> None:
     body = {"platform": {"environment": {"temperature": {"ASIC": {"current": "51.00"}}}}}
     assert one(tmp_path, DEVICE_TEMPERATURE, all=body) == {("ASIC",): 51.0}
