@@ -52,6 +52,11 @@ class Inventory:
         """What is written, with the links that were discovered."""
         return self._topology
 
+    @property
+    def has_news(self) -> bool:
+        """Whether anything was said that the last batch did not tell."""
+        return self._series is None or self._looked == float("-inf")
+
     def under(self, topology: Topology) -> "Inventory":
         """Return the same knowledge under another written topology."""
         other = Inventory(self._table, topology, self._discovery.under(topology), self._shard)

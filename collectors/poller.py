@@ -35,6 +35,13 @@ URGENT_SHARE = 0.05
 """At most this share of the targets (one at least) is watched more closely at a time."""
 
 INVENTORY_PERIOD = 60.0
+"""Ports and links are told of this often."""
+
+NEWS_PERIOD = 5.0
+"""New ones are told of after so many seconds already."""
+
+NEWS_SHARE = 0.05
+"""But no more of the time than this is spent on it: a large fabric is laid out for seconds."""
 
 LONGEST_PHASE = 60.0
 """First visits are spread over a period, but nobody waits longer than this for one."""
@@ -226,10 +233,15 @@ class Poller:
 
     async def _tell_inventory(self) -> None:
         while True:
-            batch = self.inventory.batch(self.clock.now())
+            began = self.clock.now()
+            batch = self.inventory.batch(began)
             if len(batch):
                 self.sink([batch], [])
-            await self.clock.sleep(INVENTORY_PERIOD)
+            due = began + INVENTORY_PERIOD
+            pause = max(NEWS_PERIOD, (self.clock.now() - began) / NEWS_SHARE)
+            await self.clock.sleep(min(pause, INVENTORY_PERIOD))
+            while self.clock.now() < due and not self.inventory.has_news:
+                await self.clock.sleep(min(NEWS_PERIOD, max(due - self.clock.now(), 0.1)))
 
 
 def _same(one: Source, other: Source) -> bool:
