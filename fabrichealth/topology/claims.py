@@ -101,7 +101,7 @@ class Claims:
         for (via, device), ports in spoken.items():
             everywhere = self._ports.setdefault((via, device), set())
             for here in everywhere - ports:
-                changed |= self._silence(via, here, whole=whole)
+                changed |= self._silence(via, here, at, whole=whole)
             everywhere |= ports
         self._changes += changed
         if told:
@@ -175,15 +175,24 @@ class Claims:
                 known[far].stale = True
         return changed
 
-    def _silence(self, via: str, here: Port, *, whole: bool) -> bool:
+    def _silence(self, via: str, here: Port, at: float, *, whole: bool) -> bool:
+        """Take that a port is not spoken of; what its far end said before is no news either."""
         known = self._known.get((via, here), {})
         if via in DOCUMENTS and whole:
             changed = bool(known)
             known.clear()
             return changed
-        changed = any(not claim.stale for claim in known.values())
+        changed = False
         for claim in known.values():
-            claim.stale = True
+            if claim.stale:
+                continue
+            changed = claim.stale = True
+            there = claim.there
+            back = (
+                self._known.get((via, there), {}).get((here.device, here.port)) if there else None
+            )
+            if back is not None and back.at < at:
+                back.stale = True
         return changed
 
     def _names(self, one: Neighbor) -> tuple[Port, Far]:

@@ -32,7 +32,7 @@ from fabrichealth.catalogue.ports import (
 from fabrichealth.catalogue.power import SUPPLY_HEALTHY
 from fabrichealth.errors import SourceUnavailable
 from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
-from fabrichealth.topology import Topology
+from fabrichealth.topology import Discovery, Topology
 from fabrichealth.topology.rows import Device, Link, PortFacts
 from tests.fixtures import readings
 
@@ -360,6 +360,26 @@ async def test_the_real_tools_on_a_simulated_fabric(
     assert readings(after, one.table, UP)[leaf, "2"] == 0.0
     assert readings(after, one.table, UP)[leaf, "1"] == 1.0
     assert readings(after, one.table, TX_BYTES)[leaf, "1"] > 0
+
+
+async def test_what_was_unplugged_in_a_simulated_fabric_is_a_stale_link(
+    simulation: Simulation, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one = source(timeout="20s")
+    discovery = Discovery(Topology())
+    discovery.hear((await one.read(AT)).neighbors, AT)
+    before = discovery.found(AT)
+    assert [len(link.told_by) for link in before.links] == [2, 2]
+    assert before.doubts == ()
+    monkeypatch.delenv("LD_PRELOAD")
+    simulation.tell('Unlink "far"[1]')
+    monkeypatch.setenv("LD_PRELOAD", str(UMAD))
+    discovery.hear((await one.read(AT + 60)).neighbors, AT + 60)
+    await one.close()
+    after = discovery.found(AT + 60)
+    assert {link.id for link in after.links} == {link.id for link in before.links}
+    (gone,) = (link for link in after.links if link.stale)
+    assert "2" in {end.port for end in gone.ends}  # of the leaf
 
 
 async def test_a_host_without_the_tools_says_so(monkeypatch: pytest.MonkeyPatch) -> None:

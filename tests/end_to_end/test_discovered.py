@@ -80,7 +80,9 @@ def test_a_recorded_cable_becomes_a_link_of_the_site(netbox: Server, tmp_path: P
         netbox.stop()  # what was known of links outlives us and the record
         again = fabrichealth(tmp_path / "log", "run", "-c", tmp_path / "site.yaml")
         try:
-            links = until(lambda: (answered(f"http://{page}/api/v1/links") or {}).get("data"), LINK)
+            links: list[dict[str, object]] = until(
+                lambda: (answered(f"http://{page}/api/v1/links") or {"data": []})["data"], LINK
+            )
             assert [row["link"] for row in links] == [LINK]
         finally:
             assert again.end() == 0

@@ -150,6 +150,16 @@ class TestTime:
             "a/2--b/2": False,
         }
 
+    def test_what_one_end_drops_is_stale_until_the_other_repeats_it(self) -> None:
+        discovery = Discovery(Topology())
+        discovery.hear(said("b/1 > a/1"), NOW)
+        discovery.hear(said("a/1 > b/1", "a/2 > c/1"), NOW)
+        discovery.hear(said("a/2 > c/1"), NOW + 30)
+        states = [{link.id: link.stale for link in discovery.found(NOW + 30).links}]
+        discovery.hear(said("b/1 > a/1"), NOW + 31)
+        states += [{link.id: link.stale for link in discovery.found(NOW + 31).links}]
+        assert [state["a/1--b/1"] for state in states] == [True, False]
+
     def test_an_answer_without_any_neighbor_says_nothing(self) -> None:
         discovery = Discovery(Topology())
         discovery.hear(said("a/1 > b/1"), NOW)
