@@ -109,7 +109,7 @@ class Rule(_Part):
 class PortColumns(_Part):
     """Which columns tell what the rows are."""
 
-    names: tuple[str, ...]
+    names: tuple[str, str]
     """Names of ports, best first."""
     type: str
     types: tuple[int, ...]

@@ -35,7 +35,6 @@ def metrics(known: PortMap) -> tuple[Metric, ...]:
 class _Layout:
     """Where the values of one column stand."""
 
-    version: int
     oids: tuple[str, ...]
     rows: NDArray[np.intp]
     """Places in the answer [m] of rows that are ports."""
@@ -64,8 +63,8 @@ class Interfaces:
     _had: set[str] = field(default_factory=set)
     _rests: dict[str, float] = field(default_factory=dict)
 
-    def read(self, at: float, seconds: float | None, restarted: bool, columns: Columns) -> Part:
-        """Read every column; `seconds` is the device's uptime where it is known."""
+    def read(self, at: float, seconds: float, restarted: bool, columns: Columns) -> Part:
+        """Read every column; `seconds` is the device's own clock."""
         if self.ports.version != self._version:
             self._lay_out()
         if not self.ports.names:
@@ -83,7 +82,7 @@ class Interfaces:
         if others and (wanted := self._wanted(others, at)):
             found.update((yield wanted))
         self._note(found, at)
-        self._take(found, at if seconds is None else seconds, restarted, columns)
+        self._take(found, seconds, restarted, columns)
 
     def memory(self) -> dict[str, Any]:
         """Return what the repair of wraps must remember, and how wide counters are."""
@@ -179,7 +178,7 @@ class Interfaces:
         rows, places = (
             np.array(one, np.intp) for one in (zip(*pairs, strict=True) if pairs else ((), ()))
         )
-        return _Layout(self.ports.version, answer.oids, rows, places)
+        return _Layout(answer.oids, rows, places)
 
     def _meant(self, rule: Rule, values: Floats, up: Floats, columns: Columns) -> Floats:
         """Return what values say by a rule [p]."""

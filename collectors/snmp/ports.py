@@ -35,25 +35,28 @@ class Ports:
     called: dict[str, str] = field(default_factory=dict)
     """Port by any text by which it may be meant: name, description, index."""
     _said: Answer = NONE
+    _described: Answer = NONE
     _wrong: list[tuple[Reason, str, str]] = field(default_factory=list)
 
     def read(self, columns: Columns) -> Part:
         """Read the names; and what the rows are, if the names moved."""
-        oids = self.known.oids
-        said = NONE
-        for name in self.known.ports.names:
-            said = (yield (oids[name],)).get(oids[name], NONE)
-            if said.oids:
-                break
-        if said != self._said:
-            kind = oids[self.known.ports.type]
-            more = yield (kind, *(oids[name] for name in self.known.ports.names))
-            self._learn(said, more, kind)
+        name, words, kind = (
+            self.known.oids[column] for column in (*self.known.ports.names, self.known.ports.type)
+        )
+        said = (yield (name,)).get(name, NONE)
+        described = (yield (words,)).get(words, NONE) if not said.oids else NONE
+        same = not said.oids and described == self._described
+        if same:
+            said = self._said  # left out of one answer, by an agent whose rows are the same
+        if said != self._said or not (said.oids or same):
+            more = dict((yield (kind, words)))
+            self._said, self._described = said, more.get(words, NONE)
+            self._learn({**more, name: said}, kind)
         for reason, name, why in self._wrong:
             columns.refuse(reason, name, {"device": self.device}, why)
 
-    def _learn(self, said: Answer, more: Answers, kind: str) -> None:
-        self._said, self._wrong = said, []
+    def _learn(self, more: Answers, kind: str) -> None:
+        self._wrong = []
         self.version += 1
         rows = [
             self._rows(more.get(self.known.oids[name], NONE)) for name in self.known.ports.names

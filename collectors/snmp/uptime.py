@@ -20,8 +20,6 @@ class Uptime:
 
     boot: float | None = None
     """As it is told: unmoved while the device runs on."""
-    seconds: float | None = None
-    """Since boot, rounds included, by the device's clock."""
     restarted: bool = False
     """Whether the last poll was the first after a restart."""
     _tracked: float | None = None
@@ -38,4 +36,8 @@ class Uptime:
         if self.boot is None or abs(begun - self.boot) > JITTER:
             self.boot = begun
         self._tracked = begun
-        self.seconds = at - begun
+
+    def clock(self, at: float) -> float:
+        """Return seconds since boot, rounds included; `at` itself where no boot is known."""
+        begun = self._tracked if self._tracked is not None else self.boot
+        return at if begun is None else at - begun

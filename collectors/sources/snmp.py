@@ -191,7 +191,7 @@ class Snmp(Source):
         yield "uptime", self._booted(at, columns)
         yield "ports", self._ports.read(columns)
         uptime = self._uptime
-        yield "counters", self._interfaces.read(at, uptime.seconds, uptime.restarted, columns)
+        yield "counters", self._interfaces.read(at, uptime.clock(at), uptime.restarted, columns)
         if whole or self._is_due("sensors", at, self.settings.sensors):
             yield "sensors", self._sensors.read(at, columns)
         if whole or self._is_due("neighbors", at, self.settings.neighbors):

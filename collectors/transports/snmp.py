@@ -87,8 +87,13 @@ class SnmpClient:
             except TimeoutError as wrong:
                 if attempt == self._tries:
                     raise SourceUnavailable(self._silence(wrong)) from None
+                if isinstance(socket, SnmpV3ClientSocket):
+                    socket = await self._reopened()
                 self._most = max(min(self._most, self._asked) // 2, LEAST)
             except SnmpAuthError:
+                if attempt < self._tries and isinstance(socket, SnmpV3ClientSocket):
+                    socket = await self._reopened()
+                    continue
                 raise SourceUnavailable(
                     f"{self._target.name}: {self.where} refuses the user; check user, auth, priv "
                     "and the passphrases in its secret"
@@ -163,6 +168,11 @@ class SnmpClient:
             await self._refreshed(self._socket)
         self._heard = time.monotonic()
         return self._socket
+
+    async def _reopened(self) -> Socket:
+        """Return a fresh socket: an engine that started anew heeds no question of before."""
+        self._socket = None
+        return await self._connected()
 
     async def _opened(self) -> Socket:
         name = self._target.name

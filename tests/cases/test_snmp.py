@@ -70,6 +70,16 @@ def test_a_poll_of_the_32_bit_table_alone_is_not_the_64_bit_counter(seen: Seen) 
     assert rates(seen, told) == pytest.approx([400_000])
 
 
+def test_a_poll_without_names_keeps_those_that_are_known(seen: Seen) -> None:
+    named: Columns = {**ports("Eth1/1"), "ifDescr": {1: "Ethernet 1/1"}, "ifInErrors": {1: 5}}
+    nameless = {column: rows for column, rows in named.items() if column != "ifName"}
+    for walked in (named, nameless, nameless, named):
+        poll = seen.poll(walked)
+        assert seen.readings(poll, RX_ERRORS) == {("Eth1/1",): 5.0}
+    moved: Columns = {**nameless, "ifDescr": {1: "Ethernet 1/2"}}
+    assert seen.readings(seen.poll(moved), RX_ERRORS) == {("Ethernet 1/2",): 5.0}
+
+
 def test_the_lone_narrow_value_is_refused_by_name(seen: Seen) -> None:
     seen.poll({**ports("Eth1/1"), "ifHCInOctets": {1: 2**40}})
     poll = seen.poll({**ports("Eth1/1"), "ifInOctets": {1: 5}}, AT + 60)

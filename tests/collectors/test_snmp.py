@@ -39,6 +39,15 @@ def test_a_port_keeps_its_counters_when_rows_are_renumbered(seen: Seen) -> None:
     }  # fmt: skip
 
 
+def test_ports_of_an_agent_without_names_are_known_by_description(seen: Seen) -> None:
+    walked = ports("eth1", "eth2")
+    walked["ifDescr"] = walked.pop("ifName")
+    assert set(seen.readings(seen.poll(walked), of_ports.UP)) == {("eth1",), ("eth2",)}
+    walked["ifDescr"] = {1: "eth2", 2: "eth1"}
+    walked["ifOperStatus"] = {1: 2, 2: 1}
+    assert seen.readings(seen.poll(walked), of_ports.UP) == {("eth2",): 0.0, ("eth1",): 1.0}
+
+
 def test_a_poll_of_known_ports_names_no_new_series(seen: Seen) -> None:
     walked: Columns = {**ports("Eth1/1"), "ifHCInOctets": {1: 5}, "ifInErrors": {1: 0}}
     seen.poll(walked)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -68,17 +69,16 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-@pytest.fixture(scope="module")
-def snmpd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+@contextmanager
+def served(folder: Path, port: int) -> Iterator[str]:
     """Run an snmpd that knows a community, and users of version 3."""
-    folder = tmp_path_factory.mktemp("snmpd")
     configuration = folder / "snmpd.conf"
     configuration.write_text(
         "rocommunity readers 127.0.0.1\n"
         "createUser private SHA-256 authentic-words AES secret-words\nrouser private authpriv\n"
         "createUser plain SHA authentic-words\nrouser plain auth\n"
     )
-    port = free_port()
+    (folder / "log").unlink(missing_ok=True)
     process = subprocess.Popen(
         ["snmpd", "-f", "-Lf", "log", "-C", "-c", configuration, "-p", "pid",
          f"udp:127.0.0.1:{port}"],
@@ -86,13 +86,22 @@ def snmpd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         env={"MIBS": "", "PATH": "/usr/sbin:/usr/bin", "SNMP_PERSISTENT_DIR": str(folder)},
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    for _ in range(200):
-        if "NET-SNMP version" in (folder / "log").read_text() if (folder / "log").exists() else "":
+    log = folder / "log"
+    for _ in range(500):
+        if log.exists() and "NET-SNMP version" in log.read_text():
             break
         time.sleep(0.02)
-    yield f"snmp://127.0.0.1:{port}"
-    process.terminate()
-    process.wait(10)
+    try:
+        yield f"snmp://127.0.0.1:{port}"
+    finally:
+        process.terminate()
+        process.wait(10)
+
+
+@pytest.fixture(scope="module")
+def snmpd(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    with served(tmp_path_factory.mktemp("snmpd"), free_port()) as address:
+        yield address
 
 
 @pytest.fixture
@@ -159,6 +168,19 @@ class TestSnmpd:
         message = await refused(snmpd, secret_file=words(secret), **login)
         assert says in message
         assert not secret or secret.splitlines()[0] not in message
+
+    async def test_that_starts_anew_is_read_on_by_the_same_user(
+        self, tmp_path: Path, words: Callable[[str], str]
+    ) -> None:
+        port, secret = free_port(), words("authentic-words")
+        with served(tmp_path, port) as address:
+            visitor = source(address, user="plain", auth="sha", secret_file=secret)
+            first = await visitor.read(AT)
+        with served(tmp_path, port):  # its engine counts one boot more
+            second = await visitor.read(AT + 30)
+        await visitor.close()
+        assert second.missing == []
+        assert 0 < second.readings <= first.readings
 
     @needs_snmpwalk
     async def test_its_recorded_walk_says_the_same(
