@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.ends import SLACK, PortStates, cables, port_states
+from analyzer.evidence.ends import PortStates, cables, port_states
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.kinds import DEVICE_DOWN
@@ -71,7 +71,7 @@ class DeviceDown(Detector[DeviceDownSettings]):
         if not np.isfinite(falls).any():
             return  # never seen up
         since = _went_dark(falls, float(np.nanmax(states.up.period[rows], initial=0.0)))
-        lives = any(states.up_since(mine, since + SLACK) for mine, _ in pairs)
+        lives = any(states.up_since(mine, since) for mine, _ in pairs)
         if not lives and self._proven(states, pairs, down):
             yield _finding(view, states, device, down, since)
 

@@ -12,7 +12,7 @@ from itertools import chain
 import numpy as np
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.ends import SLACK, PortStates, cables, port_states
+from analyzer.evidence.ends import PortStates, cables, port_states
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.kinds import LINK_DOWN, Cause
@@ -86,7 +86,7 @@ class LinkDown(Detector[LinkDownSettings]):
         if len(pairs) < 2:  # only its own silence can tell
             if not own or any(states.up.seen_at[row] > since for row in own):
                 return False
-        elif len(others) < 2 or any(states.up_since(end, since + SLACK) for end in chain(*pairs)):
+        elif len(others) < 2 or any(states.up_since(end, since) for end in chain(*pairs)):
             return False
         period = np.nanmax(states.up.period[[*own, *others]], initial=0.0)
         return view.now - since < max(self.settings.settle, POLLS_TO_SETTLE * float(period))

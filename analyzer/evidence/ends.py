@@ -16,7 +16,12 @@ from fabrichealth.model import Changes, Floats, Port, View
 from fabrichealth.topology import Topology
 
 SLACK = 5.0
-"""Clocks of two targets differ by less than this many seconds; a poll takes no longer."""
+"""Clocks of two targets differ by less than this many seconds; a poll takes no longer. What a
+device tells may besides be older than the poll: agents refresh what they tell about as often as
+they are asked."""
+
+NEARLY = 0.9
+"""Of a period: polls come a little early or late."""
 
 
 @dataclass(frozen=True)
@@ -55,9 +60,12 @@ class PortStates:
         return bool(self.down[row])
 
     def up_since(self, port: Port, at: float) -> bool:
-        """Return whether a port was read up later than `at`."""
+        """Return whether a port was up after `at`, by a reading that cannot be older."""
         row = self.up.row(*port)
-        return row is not None and bool(self.up.value[row] == 1 and self.up.seen_at[row] > at)
+        if row is None or self.up.value[row] != 1:
+            return False
+        oldest = max(SLACK, NEARLY * float(np.nan_to_num(self.up.period[row])))
+        return bool(self.up.seen_at[row] > at + oldest)
 
     def disabled(self, port: Port) -> bool:
         """Return whether a port is disabled by configuration, as it says itself."""

@@ -1,5 +1,6 @@
 """One cause is one incident: whole devices, racks, scale-up links and what they take along."""
 
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -20,12 +21,14 @@ from tests.analyzer.recorded import EPOCH, after
 ANY_EXAMPLE = [HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 
 
-def dead_switch(at: float, hosts: int, **more: object) -> Life:
-    """Return a life in which leaf-0 of a pod loses power."""
+def dead_switch(
+    at: float, hosts: int, lag: Mapping[str, float] | None = None, **more: object
+) -> Life:
+    """Return a life in which leaf-0 of a pod loses power; what a device tells is `lag` old."""
     topology = clos(hosts)
 
     def law(device: str, elapsed: float) -> list[Reading]:
-        dark = elapsed >= at
+        dark = elapsed - (lag or {}).get(device, 0.0) >= at
         if dark and device == "leaf-0":
             return []
         return ports_up(topology, device, lambda end: dark and end.port == "eth0")
@@ -33,24 +36,26 @@ def dead_switch(at: float, hosts: int, **more: object) -> Life:
     return Life(topology=topology, law=law, **more)  # type: ignore[arg-type]  # the store's, mostly
 
 
-@settings(max_examples=4, deadline=None, suppress_health_check=ANY_EXAMPLE)
+@settings(max_examples=8, deadline=None, suppress_health_check=ANY_EXAMPLE)
 @given(
     seed=st.integers(0, 2**32),
     period=st.sampled_from([1.0, 10.0, 15.0, 60.0]),
     jitter=st.booleans(),
+    stale=st.sampled_from([0.0, 0.8]),
 )
 def test_a_dead_switch_of_64_ports_is_one_incident_and_none_of_its_links_is_paged(
-    seed: int, period: float, jitter: bool, tmp_path_factory: pytest.TempPathFactory
+    seed: int, period: float, jitter: bool, stale: float, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     chance = np.random.default_rng(seed)
     names = [f"host-{n}" for n in range(64)] + ["leaf-0", "leaf-1"]
     phases = {name: float(chance.uniform(0, period)) for name in names}
     periods = {name: period * (chance.choice([1.0, 1.0, 2.0]) if jitter else 1.0) for name in names}
+    lag = {name: float(chance.uniform(0, stale)) * period for name in names if name != "leaf-0"}
     store = EmbeddedStore.open(tmp_path_factory.mktemp("life") / "store.db")
     died = float(chance.uniform(8, 9)) * period
     life = dead_switch(
-        died, 64, store=store, periods=periods, phases=phases, every=max(period / 2, 1.0)
-    ).until(died + 7 * period)
+        died, 64, lag, store=store, periods=periods, phases=phases, every=max(period / 2, 1.0)
+    ).until(died + 8 * period)
     store.close()
     (incident,) = life.open
     assert (incident.kind, incident.culprit) == (DEVICE_DOWN, Place("device", "leaf-0"))
@@ -58,8 +63,8 @@ def test_a_dead_switch_of_64_ports_is_one_incident_and_none_of_its_links_is_page
     assert life.closed == []
     assert life.paged == {incident.incident: {"device.down leaf-0"}}
     assert incident.confirmed_at is not None
-    assert incident.confirmed_at - START - died <= 5 * period + 10.0
-    assert START + died <= incident.opened_at <= START + died + 2 * period
+    assert incident.confirmed_at - START - died <= (5 + stale) * period + 10.0
+    assert START + died <= incident.opened_at <= START + died + (2 + stale) * period
     links = {place.id for place in incident.victims if place.type == "link"}
     assert len(links) == 64
 
