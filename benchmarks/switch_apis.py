@@ -20,7 +20,8 @@ import orjson
 from collectors.source import Source, Target
 from collectors.sources.eapi import Eapi, EapiSettings
 from collectors.sources.nvue import Nvue, NvueSettings
-from emulator.eapi import SHOW, EapiSwitch
+from emulator.eapi import EapiSwitch
+from emulator.eos import SHOW
 from emulator.fabric import Fabric
 from emulator.nvue import NvueSwitch
 from emulator.plan import Plan

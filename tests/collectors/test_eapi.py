@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from collectors.protocols import eapi, json_tree
 from collectors.source import Target
 from collectors.sources.eapi import Eapi, EapiSettings
-from emulator.eapi import SHOW, EapiSwitch
+from emulator.eapi import EapiSwitch
+from emulator.eos import SHOW
 from emulator.fabric import Fabric
 from emulator.plan import Plan
 from fabrichealth.catalogue.congestion import (

@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from collectors.intake import Bounds, checked
 from collectors.source import Source, SourceSettings, Target
 from emulator import openconfig, ufm
-from emulator.eapi import SHOW, EapiSwitch
+from emulator.eapi import EapiSwitch
+from emulator.eos import SHOW
 from emulator.fabric import Fabric
 from emulator.hosttree import HostTree, nics
 from emulator.kernlog import KernelLog
