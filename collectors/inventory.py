@@ -14,7 +14,7 @@ from collectors.sharding import WHOLE, Shard
 from collectors.survey import of_port
 from fabrichealth.catalogue.ports import LINK_INFO, NEIGHBOR_INFO, PORT_INFO
 from fabrichealth.model import Batch, Ids, Labels, Neighbor, Poll, Port, SeriesTable
-from fabrichealth.topology import Discovery, Topology, completed, own_names
+from fabrichealth.topology import Discovery, Topology, completed, disputes, own_names
 
 DEVICE_KNOWS = frozenset({"uid", "packets", "fec"})
 
@@ -43,6 +43,8 @@ class Inventory:
         """What is said of a port, by the clock of who says it."""
         self._clock = table.clock("inventory", "ports")
         self._series: Ids | None = None
+        self.doubts: tuple[str, ...] = ()
+        """What contradicts the written cabling or itself, a line each, as of the last batch."""
         self._neighbors: dict[Neighbor, int] = {}
         self._answers: dict[int, tuple[list[Neighbor], Ids]] = {}
         """What each target said last of neighbours, by its clock."""
@@ -99,6 +101,7 @@ class Inventory:
             facts = {port: of_port(self._facts(port)) for port in self._said}
             links = self._discovery.found(at, own_names(facts))
             found = completed(self._written, links, facts)
+            self.doubts = tuple(map(str, disputes(self._written, links)))
             if not found.same_as(self._topology):
                 self._topology = found
                 self._series = None

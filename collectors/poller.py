@@ -43,6 +43,9 @@ NEWS_PERIOD = 5.0
 NEWS_SHARE = 0.05
 """But no more of the time than this is spent on it: a large fabric is laid out for seconds."""
 
+MOST_DOUBTS = 20
+"""Lines about cabling in one go; a wrong topology file has thousands."""
+
 LONGEST_PHASE = 60.0
 """First visits are spread over a period, but nobody waits longer than this for one."""
 
@@ -87,6 +90,7 @@ class Poller:
         self._slots = asyncio.Semaphore(self.limit)
         self._suspects = asyncio.Semaphore(self.limit)
         self._housekeeping: asyncio.Task[None] | None = None
+        self._doubted: set[str] = set()
 
     @property
     def targets(self) -> list[Source]:
@@ -237,11 +241,21 @@ class Poller:
             batch = self.inventory.batch(began)
             if len(batch):
                 self.sink([batch], [])
+            self._tell_doubts()
             due = began + INVENTORY_PERIOD
             pause = max(NEWS_PERIOD, (self.clock.now() - began) / NEWS_SHARE)
             await self.clock.sleep(min(pause, INVENTORY_PERIOD))
             while self.clock.now() < due and not self.inventory.has_news:
                 await self.clock.sleep(min(NEWS_PERIOD, max(due - self.clock.now(), 0.1)))
+
+    def _tell_doubts(self) -> None:
+        """Log what is new about cabling that cannot be as it is told; each once."""
+        fresh = [one for one in self.inventory.doubts if one not in self._doubted]
+        self._doubted = set(self.inventory.doubts)
+        for one in fresh[:MOST_DOUBTS]:
+            log.warning("cabling: %s", one)
+        if len(fresh) > MOST_DOUBTS:
+            log.warning("cabling: %d more; see topology --diff", len(fresh) - MOST_DOUBTS)
 
 
 def _same(one: Source, other: Source) -> bool:

@@ -1,6 +1,6 @@
 """Topology: what faces what, what sits where (contract 2), and the names that things go by."""
 
-from fabrichealth.topology.differences import Difference, differences
+from fabrichealth.topology.differences import Difference, differences, disputes
 from fabrichealth.topology.discovery import Discovery, Found, FoundLink
 from fabrichealth.topology.inventory import Topology
 from fabrichealth.topology.merging import PortSaid, completed, own_names, updated
@@ -35,6 +35,7 @@ __all__ = [
     "Topology",
     "completed",
     "differences",
+    "disputes",
     "own_names",
     "read",
     "updated",

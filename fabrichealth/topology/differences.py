@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fabrichealth.model.place import Port
-from fabrichealth.topology.discovery import Found
+from fabrichealth.topology.discovery import Doubt, Found
 from fabrichealth.topology.inventory import Topology
 from fabrichealth.topology.merging import NOTHING, TECHNOLOGY, Facts, PortSaid
 from fabrichealth.topology.rows import Link, Module
@@ -42,12 +42,23 @@ def differences(written: Topology, found: Found, facts: Facts) -> list[Differenc
         *_missing(written, found),
         *_extra(written, found),
         *_other_far_end(written, found),
-        *(Difference(d.kind, str(d.about), "", "", d.says) for d in found.doubts),
+        *map(_doubted, found.doubts),
         *_stale(found),
         *(one for link in written.links.values() for one in _facts(link, facts)),
         *_ends(written, found, facts),
     ]
     return list(dict.fromkeys(every))
+
+
+def disputes(written: Topology, found: Found) -> list[Difference]:
+    """Return the differences that somebody must see to: cabling that cannot be as it is told."""
+    doubts = (doubt for doubt in found.doubts if doubt.kind == "contradiction")
+    every = [*_other_far_end(written, found), *map(_doubted, doubts)]
+    return list(dict.fromkeys(every))
+
+
+def _doubted(doubt: Doubt) -> Difference:
+    return Difference(doubt.kind, str(doubt.about), "", "", doubt.says)
 
 
 def _missing(written: Topology, found: Found) -> Iterator[Difference]:

@@ -240,6 +240,21 @@ def test_a_target_that_went_says_nothing_any_more() -> None:
     assert presence.note("leaf-01", ("s", "b"), False, NOW).values.tolist() == [0.0]
 
 
+def test_what_contradicts_the_written_cabling_is_told() -> None:
+    table = SeriesTable()
+    inventory = Inventory(table, TOPOLOGY)
+    series = table.intern_all([(UP, tuple(LEAF))])
+    batch = Batch(table.clock("s", "t"), NOW, series, np.ones(1))
+    inventory.take(Poll([batch], neighbors=[Neighbor(*LEAF, "host-009", "eth0", "lldp")]))
+    inventory.batch(NOW)
+    (doubt,) = inventory.doubts
+    assert f"{LEAF}: written to face {HOST}, faces host-009/eth0" in doubt
+    assert not inventory.has_news
+    inventory.take(Poll([batch], neighbors=[Neighbor(*LEAF, *HOST, "lldp")]))
+    inventory.batch(NOW)
+    assert inventory.doubts == ()
+
+
 @pytest.mark.parametrize("count", [1, 2, 5])
 def test_of_several_collectors_each_tells_of_its_share_of_what_is_written(count: int) -> None:
     told = []
