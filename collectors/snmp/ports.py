@@ -26,6 +26,8 @@ class Ports:
 
     device: str
     known: PortMap
+    aliases: Mapping[str, str] = field(default_factory=dict)
+    """Written names of ports by what else they are called."""
     version: int = 0
     names: tuple[str, ...] = ()
     """All ports, in the order in which their values stand [p]."""
@@ -81,7 +83,9 @@ class Ports:
         self.technology = tuple(
             TECHNOLOGY.get(int(types[index]), "") if types else "" for index in named
         )
-        self.called = dict(named)
+        self.called = {
+            alias: port for alias, port in self.aliases.items() if port in self.names
+        } | dict(named)
         for one in reversed(rows):  # names win over descriptions, those over indices
             self.called |= {one[index]: name for index, name in named.items() if one.get(index)}
 

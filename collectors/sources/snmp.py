@@ -100,7 +100,9 @@ class Snmp(Source):
         self._device = target.subject.replace("/", "_").replace("--", "_")
         known = snmp_rules.interfaces()
         self._uptime = Uptime()
-        self._ports = Ports(self._device, known)
+        written = target.topology.devices.get(self._device)
+        aliases = {facts.alias: port for port, facts in written.ports.items()} if written else {}
+        self._ports = Ports(self._device, known, aliases)
         self._interfaces = Interfaces(
             table, self._device, known, self._ports, settings.configuration
         )
@@ -143,6 +145,7 @@ class Snmp(Source):
                 if not answers and isinstance(wrong, SourceUnavailable):
                     raise
                 columns.missing.append(name)
+                self._due.update(dict.fromkeys(self._due.keys() & {name}, 0.0))
                 break
         poll = columns.poll(self.clock, at)
         where = f"{self.target.name}: {self._client.where}"

@@ -9,6 +9,7 @@ import asyncio
 import time
 from collections.abc import Iterable
 from math import ceil
+from socket import AF_INET
 from urllib.parse import urlsplit
 
 from gufo.snmp import NoSuchInstance, SnmpAuthError, SnmpError, User
@@ -123,7 +124,7 @@ class SnmpClient:
         while True:
             more = await self._next(socket, place)
             ended = not more or more[-1] is None
-            pairs += [pair for pair in more if pair is not None] if ended else more  # type: ignore[arg-type]  # None only ends
+            pairs += [pair for pair in more if pair is not None]
             if ended or not pairs:
                 break
             last = key(pairs[-1][0])
@@ -182,7 +183,9 @@ class SnmpClient:
             raise SourceUnavailable(
                 f"{name}: {self._host} is no known host; check the address"
             ) from None
-        place = format_sock_addr(str(found[0][4][0]), self._port)
+        known = {family: str(place[0]) for family, _, _, _, place in reversed(found)}
+        # of a host with both, the older address: most agents listen there alone
+        place = format_sock_addr(known.get(AF_INET) or next(iter(known.values())), self._port)
         word = secret(self._target)
         try:
             if self._login.version == "2c":

@@ -16,6 +16,7 @@ from fabrichealth.catalogue import congestion, devices, optics, pause
 from fabrichealth.catalogue import ports as of_ports
 from fabrichealth.errors import SiteError
 from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
+from fabrichealth.topology import Device, PortFacts, Topology
 from tests.collectors.snmp_walks import AT, OIDS, Cell, Columns, Seen, ports
 
 
@@ -164,6 +165,16 @@ def test_light_in_milliwatts_is_dbm_and_dark_is_lost_signal(seen: Seen) -> None:
     }  # fmt: skip
     assert seen.readings(poll, optics.TX_POWER) == pytest.approx({("Eth1/2", "1"): -3.01}, abs=0.01)
     assert seen.readings(poll, optics.TX_BIAS) == {("Eth1/2", "1"): 0.053}
+
+
+def test_a_module_under_another_name_is_of_the_port_that_is_written(tmp_path: Path) -> None:
+    written = Device(
+        name="leaf-01", role="switch", ports={"Eth1/53": PortFacts(alias="Ethernet52")}
+    )
+    seen = Seen(tmp_path, Topology([written]))
+    lanes = sensor(("DOM RX Power Sensor for Ethernet52/3", WATTS, MILLI, 4, 10_000, 1))
+    poll = seen.poll({**ports("Eth1/53"), **lanes})
+    assert seen.readings(poll, optics.RX_POWER) == {("Eth1/53", "3"): 0.0}
 
 
 def test_a_sensor_says_by_status_and_by_overflow_that_it_has_no_value(seen: Seen) -> None:
