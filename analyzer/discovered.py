@@ -12,8 +12,8 @@ import numpy as np
 from fabrichealth.catalogue.ports import LINK_INFO, PORT_INFO
 from fabrichealth.model import Labels, Port
 from fabrichealth.store.protocol import Store
-from fabrichealth.topology import Device, Link, Topology
-from fabrichealth.topology.merging import extended, role_by
+from fabrichealth.topology import Link, Topology
+from fabrichealth.topology.merging import extended, stranger
 
 LOOK_EVERY = 60.0
 """Seconds; the links are told of as often."""
@@ -76,7 +76,8 @@ class Discovered:
                 ends = {Port.parse(labels[_A]), Port.parse(labels[_B])}
             except ValueError:
                 continue  # a history of somebody else's
-            if len(ends) == 2 and not ends & taken:
+            named = all(end.device.strip() and "--" not in str(end) for end in ends)
+            if named and len(ends) == 2 and not ends & taken:
                 taken |= ends
                 found.append(number)
         return sorted(found)
@@ -97,7 +98,7 @@ class Discovered:
                     ports[end.device].add(end.port)
         roles = self._roles()
         for name, own in sorted(ports.items()):
-            devices[name] = _device(name, roles.get(name, ""), role_by(own))
+            devices[name] = stranger(name, roles.get(name, ""), own)
         return extended(written, devices, links)
 
     def _roles(self) -> dict[str, str]:
@@ -116,10 +117,3 @@ def _row(labels: Labels) -> Link:
         except ValueError:
             continue
     return bare
-
-
-def _device(name: str, role: str, otherwise: str) -> Device:
-    try:
-        return Device.model_validate({"name": name, "role": role or otherwise})
-    except ValueError:
-        return Device.model_validate({"name": name, "role": otherwise})

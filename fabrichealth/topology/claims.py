@@ -64,6 +64,8 @@ class Claims:
         self._named: dict[Neighbor, tuple[Port, Far]] = {}
         self._known: dict[tuple[str, Port], dict[Far, Claim]] = {}
         self._ports: dict[tuple[str, str], set[Port]] = {}
+        self._spelled: dict[str, str] = {}
+        """Names that differ in capitals only are one; the first spelling counts."""
         self._changes = 0
         self._repeated: dict[Neighbor, _Repeated] = {}
         """Answers as they were last, by their first neighbour."""
@@ -91,7 +93,7 @@ class Claims:
         heard: dict[tuple[str, Port], set[Far]] = {}
         for one in told:
             here, far = self._names(one)
-            if far != tuple(here):
+            if here.device and here.port and far[0] and far != tuple(here):
                 heard.setdefault((one.via, here), set()).add(far)
         changed = False
         spoken: dict[tuple[str, str], set[Port]] = {}
@@ -207,9 +209,16 @@ class Claims:
         """Return (device, port) under written names: by id or system name, by alias or uid."""
         topology = self._written
         name = topology.named(device) or topology.named(device.partition(".")[0]) or device
-        name = name.replace("/", "_").replace("--", "_")
+        name = _sayable(name.replace("/", "_"))
+        name = self._spelled.setdefault(name.casefold(), name)
         row = topology.devices.get(name)
         if row is not None and port and port not in row.ports:
             aliases = (known for known, facts in row.ports.items() if facts.alias == port)
             port = topology.port_with_uid(name, port) or next(aliases, port)
-        return name, port.replace("--", "_")
+        return name, _sayable(port)
+
+
+def _sayable(name: str) -> str:
+    """Return a name from outside as one that a topology takes; empty if there is nothing in it."""
+    plain = name.strip().replace("--", "_")
+    return plain if plain.isprintable() else "".join(c if c.isprintable() else "_" for c in plain)

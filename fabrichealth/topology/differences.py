@@ -33,7 +33,8 @@ class Difference:
     says: str
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.about}: {self.says}"
+        text = " ".join(f"{self.kind}: {self.about}: {self.says}".split())  # one line, whatever
+        return "".join(c if c.isprintable() else "_" for c in text)  # a device called itself
 
 
 def differences(written: Topology, found: Found, facts: Facts) -> list[Difference]:

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
@@ -165,8 +165,13 @@ def _strangers(written: Topology, links: Iterable[FoundLink], facts: Facts) -> I
                 ports[end.device].add(end)
     for name, own in sorted(ports.items()):
         said = sorted({facts[port].role for port in own if port in facts} - {""})
-        role = said[0] if said else role_by(port.port for port in own)
-        yield Device.model_validate({"name": name, "role": role})
+        yield stranger(name, said[0] if said else "", (port.port for port in own))
+
+
+def stranger(name: str, role: str, ports: Iterable[str]) -> Device:
+    """Return a row for a device that is not written, by what is said of it and of its ports."""
+    known = role if role in get_args(Device.model_fields["role"].annotation) else role_by(ports)
+    return Device.model_validate({"name": name, "role": known})
 
 
 def role_by(ports: Iterable[str]) -> str:

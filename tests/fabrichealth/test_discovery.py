@@ -362,3 +362,32 @@ def test_any_name_reads_back(
     file = tmp_path_factory.mktemp("any") / "topology.yaml"
     file.write_text(text_of(shown), encoding="utf-8")
     assert read(file).same_as(shown)
+
+
+WORDS = st.text(st.characters() | st.sampled_from("aA1-/ .:#'\n\t"), max_size=6)
+
+
+@given(
+    heard=st.lists(
+        st.builds(Neighbor, WORDS, WORDS, WORDS, WORDS, st.sampled_from(["lldp", "ufm", "netbox"])),
+        max_size=6,
+    ),
+    words=WORDS,
+)
+def test_whatever_names_are_heard_the_topology_reads_back(
+    heard: list[Neighbor], words: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    discovery = Discovery(WRITTEN)
+    discovery.hear(heard, NOW)
+    seen = discovery.found(NOW)
+    facts = {
+        end: PortSaid(100.0, 4, words, words, words, words, words, 1.0, Module(lot=words))
+        for link in seen.links
+        for end in link.ends
+    }
+    for one in differences(WRITTEN, seen, facts):
+        assert str(one).isprintable()
+    shown = updated(completed(WRITTEN, seen, facts), facts)
+    file = tmp_path_factory.mktemp("heard") / "topology.yaml"
+    file.write_text(text_of(shown), encoding="utf-8")
+    assert read(file).same_as(shown)
