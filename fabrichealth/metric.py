@@ -27,6 +27,12 @@ class Kind(StrEnum):
 class Subject(Enum):
     """What a metric is about; the value names its labels, and so fixes its cardinality."""
 
+    def __new__(cls, *labels: str) -> "Subject":
+        """Take the labels as they are: Python 3.11.2, Debian's, loses a value that is `()`."""
+        member = object.__new__(cls)
+        member._value_ = labels
+        return member
+
     NONE = ()
     PORT = ("device", "port")
     PRIORITY = ("device", "port", "priority")
