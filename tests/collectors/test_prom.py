@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.maps.page_names import Template
-from collectors.maps.page_rules import all_maps, read
+from collectors.maps.page_rules import FOLDER, all_maps, read
 from collectors.source import Target
 from collectors.sources.prom import Prom, PromSettings
 from fabrichealth.catalogue import accelerators, congestion, devices, optics, ports
@@ -327,7 +327,7 @@ def test_a_fault_in_a_map_is_named_by_file_line_and_key(
 
 
 def test_every_map_of_the_product_fits_the_catalogue() -> None:
-    assert len(all_maps()) == 3
+    assert len(all_maps()) == len(list(FOLDER.glob("*.yaml"))) > 0
     assert set(Prom.metrics) >= {rule.metric for page in all_maps() for rule in page.rules} - {None}
 
 
