@@ -41,7 +41,8 @@ class Inventory:
         """When links were made of what ports claim; in the far past when anything is new."""
         self._said: dict[Port, dict[int, Mapping[str, str]]] = {}
         """What is said of a port, by the clock of who says it."""
-        self._clock = table.clock("inventory", "ports")
+        self.clock = table.clock("inventory", "ports")
+        """Of batches that tell all there is, each for itself."""
         self._series: Ids | None = None
         self.doubts: tuple[str, ...] = ()
         """What contradicts the written cabling or itself, a line each, as of the last batch."""
@@ -107,7 +108,7 @@ class Inventory:
                 self._series = None
         if self._series is None:
             self._series = self._laid_out()
-        return Batch(self._clock, at, self._series, np.ones(len(self._series)))
+        return Batch(self.clock, at, self._series, np.ones(len(self._series)))
 
     def _note(self, labels: Labels, clock: int) -> None:
         facts = {

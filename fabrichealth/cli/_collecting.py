@@ -95,6 +95,8 @@ class Collecting:
             self._committer = Committer(self.store, self.clock, maintain=self._maintain)
         self.exporter = Exporter(self.table)
         inventory = Inventory(self.table, self.setup.topology, shard=self.setup.shard)
+        for clock in (inventory.clock, self.table.clock("verdicts", "judge")):
+            self.exporter.whole(clock)
         inventory.remember(memory.read(self.paths.memory).get(INVENTORY))
         self.poller = Poller(self.table, self.clock, inventory, self.take)
         await self._follow(self._sources(self.setup))
@@ -290,5 +292,4 @@ class Collecting:
         series = self.table.intern_all([(METRICS[name], tuple(labels)) for name, labels, _ in rows])
         values = np.array([value for _, _, value in rows], np.float64)
         clock = self.table.clock("verdicts", "judge")
-        self.exporter.drop(clock)
         self.take([Batch(clock, at, series, values)], [])

@@ -40,12 +40,15 @@ class Exporter:
         self._clock: NDArray[np.int32] = np.empty(0, np.int32)
         self._shown: NDArray[np.bool_] = np.empty(0, bool)  # has a row in a block
         self._lifetime: Floats = np.empty(0)  # by clock
+        self._whole: set[int] = set()  # clocks of which each batch tells all there is
         self._families: dict[Metric, list[Block]] = {}
         self._histograms: dict[int, Histogram] = {}
 
     def observe(self, batch: Batch) -> None:
         """Take the values of a batch; a late one does not undo what is newer."""
         self._grow(batch.clock)
+        if batch.clock in self._whole:
+            self.drop(batch.clock)
         newer = (batch.at >= self._at[batch.series]) & np.isfinite(batch.values)
         series, values = batch.series[newer], batch.values[newer]
         self._values[series] = values
@@ -59,6 +62,10 @@ class Exporter:
         """Say how often a clock's target is read; its readings outlive a few missed polls."""
         self._grow(clock)
         self._lifetime[clock] = max(LEAST, PERIODS * seconds)
+
+    def whole(self, clock: int) -> None:
+        """Say that each batch of a clock tells all there is: what is not in it is no more."""
+        self._whole.add(clock)
 
     def drop(self, clock: int) -> None:
         """Forget a target that is read no more."""

@@ -104,6 +104,19 @@ def test_a_target_that_is_removed_is_forgotten_at_once() -> None:
     assert [dict(labels)["port"] for _, labels in told(into.page(0.0))] == ["2"]
 
 
+def test_of_a_port_whose_facts_change_only_the_newest_info_is_shown() -> None:
+    """Two info series of one port would make every join on it ambiguous."""
+    page, table = exporter()
+    page.whole(table.clock("inventory", "ports"))
+    for at, fec in enumerate(["", "rs544", ""]):
+        facts = {"device": "leaf-01", "port": "1", "fec": fec}
+        labels = tuple(facts.get(name, "") for name in ports.PORT_INFO.labels)
+        series = table.intern_all([(ports.PORT_INFO, labels)])
+        page.observe(Batch(table.clock("inventory", "ports"), float(at), series, np.ones(1)))
+        (shown,) = told(page.page(float(at)))
+        assert dict(shown[1]).get("fec", "") == fec
+
+
 def test_many_series_that_come_in_portions_are_each_there_once() -> None:
     into, table = exporter()
     expected: Told = {}
