@@ -117,6 +117,8 @@ def _shown(value: Any, annotation: str, metadata: list[Any]) -> str:
         return "null"
     if isinstance(value, str):
         return value or '""'
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(_shown(one, '', []) for one in value)}]"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
