@@ -48,6 +48,8 @@ class Detector(ABC, Generic[S]):
 
     A counter that moves at every poll does not belong here: look at its window.
     """
+    recalls: ClassVar[tuple[Metric, ...]] = ()
+    """Those whose long past it asks for, in bins over its `looks_back`: weeks of a gauge."""
     settings_type: ClassVar[type[DetectorSettings]] = DetectorSettings
 
     def __init__(self, settings: S) -> None:
@@ -63,6 +65,11 @@ class Detector(ABC, Generic[S]):
         if self.settings.memory <= 0:
             return ()
         return self.metrics if self.remembers is None else self.remembers
+
+    @property
+    def looks_back(self) -> float:
+        """How many seconds of the long past of what it `recalls` must be kept."""
+        return 0.0
 
     def coverage(self, view: View) -> float:
         """Return the share of what it should judge that had data enough."""

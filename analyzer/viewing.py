@@ -1,16 +1,18 @@
 """Viewing: what each detector sees of the store in one pass.
 
-Windows are read once and shared between detectors; changes come from memory. A metric that is
+Windows are read once and shared between detectors; changes come from memory, weeks of a gauge
+from the long past. A metric that is
 read so seldom that the window asked for holds hardly a poll is looked at further back.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
 
 from analyzer.detector import AnyDetector
+from analyzer.long_past import LongPast
 from analyzer.memory import Memory
 from fabrichealth.events import Event
 from fabrichealth.metric import Metric
-from fabrichealth.model import Changes, Finding, View, Window
+from fabrichealth.model import Changes, Finding, Past, View, Window
 from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
 
@@ -40,6 +42,7 @@ class Viewing:
         """`also` names metrics to remember beyond what detectors ask for, and how long."""
         self._store = store
         self._memory = Memory(store, _spans(every.values(), also or {}))
+        self._long_past = LongPast(store, _recalled(every.values()))
         self._windows: dict[tuple[Metric, float], Window] = {}
         self._changes: dict[tuple[Metric, float], Changes] = {}
         self._now = 0.0
@@ -50,6 +53,7 @@ class Viewing:
         self._windows.clear()
         self._changes.clear()
         self._memory.advance(now)
+        self._long_past.advance(now)
 
     def view(
         self,
@@ -67,7 +71,11 @@ class Viewing:
         def changes(metric: Metric) -> Changes:
             return self.changes(metric, settings.memory)
 
-        return View(self._now, topology, events, before, window, changes)
+        return View(self._now, topology, events, before, window, changes, self.past)
+
+    def past(self, metric: Metric) -> Past:
+        """Return the long past of a metric that some detector recalls."""
+        return self._long_past.past(metric)
 
     def changes(self, metric: Metric, seconds: float) -> Changes:
         """Return the changes of a remembered metric in the last so many seconds."""
@@ -98,4 +106,13 @@ def _spans(every: Iterable[AnyDetector], also: Mapping[Metric, float]) -> dict[M
     for detector in every:
         for metric in detector.remembered:
             spans[metric] = max(spans.get(metric, 0.0), detector.settings.memory)
+    return spans
+
+
+def _recalled(every: Iterable[AnyDetector]) -> dict[Metric, float]:
+    """Return how long the past of each metric must be kept in bins."""
+    spans: dict[Metric, float] = {}
+    for detector in every:
+        for metric in detector.recalls:
+            spans[metric] = max(spans.get(metric, 0.0), detector.looks_back)
     return spans

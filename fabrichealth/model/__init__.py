@@ -3,6 +3,7 @@
 from fabrichealth.model.changes import Changes
 from fabrichealth.model.finding import Evidence, Finding, Forecast
 from fabrichealth.model.incident import Alternative, Change, Incident
+from fabrichealth.model.past import Past
 from fabrichealth.model.place import Place, Port, link_id, place_of
 from fabrichealth.model.poll import Batch, Neighbor, Poll, Reason, Refused
 from fabrichealth.model.series import Floats, Ids, Labels, SeriesTable
@@ -22,6 +23,7 @@ __all__ = [
     "Incident",
     "Labels",
     "Neighbor",
+    "Past",
     "Place",
     "Poll",
     "Port",

@@ -9,6 +9,7 @@ from fabrichealth.events import Event
 from fabrichealth.metric import Metric
 from fabrichealth.model.changes import Changes
 from fabrichealth.model.finding import Finding
+from fabrichealth.model.past import Past
 from fabrichealth.model.window import Window
 
 if TYPE_CHECKING:  # the topology speaks of ports, so it may not be needed to import them
@@ -26,6 +27,7 @@ class View:
         before: Sequence[Finding],
         window: Callable[[Metric], Window],
         changes: Callable[[Metric], Changes],
+        past: Callable[[Metric], Past] | None = None,
     ) -> None:
         self.now = now
         self.topology = topology
@@ -35,6 +37,7 @@ class View:
         """The detector's own findings of the last pass."""
         self._window = window
         self._changes = changes
+        self._past = past
         self._windows: dict[Metric, Window] = {}
 
     def __getitem__(self, metric: Metric) -> Window:
@@ -47,3 +50,13 @@ class View:
     def changes(self, metric: Metric) -> Changes:
         """Return the metric's changes over the detector's `memory`."""
         return self._changes(metric)
+
+    def past(self, metric: Metric) -> Past:
+        """Return the long past of a metric that the detector `recalls`.
+
+        Raises:
+            KeyError: nobody asked for this metric to be recalled.
+        """
+        if self._past is None:
+            raise KeyError(f"{metric}: not recalled")
+        return self._past(metric)

@@ -182,14 +182,17 @@ def frozen(view: View, detector: AnyDetector) -> View:
     """Return the view with arrays that cannot be written to."""
     shown: list[object] = [view[metric] for metric in detector.metrics]
     shown += [view.changes(metric) for metric in detector.remembered]
+    past = {metric: view.past(metric) for metric in detector.recalls}
+    shown += past.values()
     for one in shown:
         for array in vars(one).values():
             if isinstance(array, np.ndarray):
                 array.flags.writeable = False
     changes = {metric: view.changes(metric) for metric in detector.remembered}
     return View(
-        view.now, view.topology, view.events, view.before, view.__getitem__, changes.__getitem__
-    )
+        view.now, view.topology, view.events, view.before,
+        view.__getitem__, changes.__getitem__, past.__getitem__,
+    )  # fmt: skip
 
 
 def odd(made: World, oddity: str, store: EmbeddedStore) -> list[Batch]:

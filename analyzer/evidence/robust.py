@@ -1,0 +1,63 @@
+"""Medians, spreads and quantiles of rows and of groups of rows; what is missing does not count."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabrichealth.model import Floats
+
+NORMAL_PER_MAD = 1.4826
+"""A normal distribution's standard deviation over its median absolute deviation."""
+
+
+def row_quantile(values: Floats, share: float) -> Floats:
+    """Return a quantile of each row ([s] from [s, k]), NaN aside; NaN where all of it is NaN."""
+    if not values.shape[1]:
+        return np.full(len(values), np.nan)
+    ordered = np.sort(values, axis=1)  # NaN last
+    known = np.isfinite(ordered).sum(axis=1)
+    place = share * np.maximum(known - 1, 0)
+    low = np.floor(place).astype(np.intp)
+    high = np.minimum(low + 1, np.maximum(known - 1, 0))
+    rows = np.arange(len(ordered))
+    below, above = ordered[rows, low], ordered[rows, high]
+    return np.asarray(below + (above - below) * (place - low), np.float64)
+
+
+def row_median(values: Floats) -> Floats:
+    """Return the median of each row ([s] from [s, k]), NaN aside."""
+    return row_quantile(values, 0.5)
+
+
+def row_spread(values: Floats) -> Floats:
+    """Return the robust standard deviation of each row ([s] from [s, k]), NaN aside."""
+    middle = row_median(values)
+    return NORMAL_PER_MAD * row_median(np.abs(values - middle[:, None]))
+
+
+def group_quantiles(
+    values: Floats, group: NDArray[np.int64], shares: tuple[float, ...], least: int
+) -> Floats:
+    """Return quantiles of each value's group ([n, share]); NaN in groups of less than `least`."""
+    found = np.full((len(values), len(shares)), np.nan)
+    known = np.flatnonzero(np.isfinite(values))
+    order = known[np.argsort(group[known], kind="stable")]
+    starts = np.flatnonzero(np.diff(group[order], prepend=group[order[:1]] - 1))
+    by_group = {
+        int(group[members[0]]): np.quantile(values[members], shares)
+        for members in np.split(order, starts[1:])
+        if len(members) >= max(least, 1)
+    }
+    if by_group:
+        keys = np.array(sorted(by_group))
+        table = np.array([by_group[int(key)] for key in keys])
+        place = np.minimum(np.searchsorted(keys, group), len(keys) - 1)
+        same = keys[place] == group
+        found[same] = table[place[same]]
+    return found
+
+
+def group_spread(values: Floats, group: NDArray[np.int64], least: int) -> tuple[Floats, Floats]:
+    """Return median and robust standard deviation of each value's group ([n], [n])."""
+    middle = group_quantiles(values, group, (0.5,), least)[:, 0]
+    away = group_quantiles(np.abs(values - middle), group, (0.5,), least)[:, 0]
+    return middle, NORMAL_PER_MAD * away
