@@ -11,6 +11,8 @@ SYMBOLS = 544
 SYMBOL_BITS = 10
 CODEWORD_BITS = SYMBOLS * SYMBOL_BITS
 CORRECTABLE = 15
+BAD = 0.05
+"""Share of wrong symbols from which nearly every codeword is lost."""
 
 
 def codewords_per_second(gbps: float) -> float:
@@ -31,4 +33,6 @@ def _spectrum(exponent: float) -> tuple[float, ...]:
         for count in range(SYMBOLS // 4)
     ]
     good = shares[: CORRECTABLE + 1]
-    return (*good, math.fsum(shares[CORRECTABLE + 1 :]))
+    # few are lost: their sum keeps its digits; most are: nearly all lie beyond the shares summed
+    lost = 1 - math.fsum(good) if wrong > BAD else math.fsum(shares[CORRECTABLE + 1 :])
+    return (*good, lost)
