@@ -111,14 +111,19 @@ def _shown(value: Any, annotation: str, metadata: list[Any]) -> str:
         return _duration(float(value))
     if "bytes_of" in validators:
         return _size(int(value))
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_plain, value))}]"
+    return _plain(value)
+
+
+def _plain(value: Any) -> str:
+    """Return a scalar as YAML writes it."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if value is None:
         return "null"
     if isinstance(value, str):
         return value or '""'
-    if isinstance(value, list | tuple):
-        return f"[{', '.join(_shown(one, '', []) for one in value)}]"
     return f"{value:.6g}" if isinstance(value, float) else str(value)
 
 
