@@ -44,3 +44,7 @@ class Stress:
     def lane(self, name: str, lanes: int) -> Floats:
         """Return a field as an array [lane], where it has no time."""
         return np.broadcast_to(np.asarray(getattr(self, name), np.float64).reshape(-1), (lanes,))
+
+    def now(self, lanes: int) -> "Stress":
+        """Return it as of the one moment that it has: every field [lane]."""
+        return Stress(**{one.name: self.lane(one.name, lanes) for one in fields(self)})
