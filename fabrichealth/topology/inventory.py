@@ -43,6 +43,15 @@ class Topology:
         return {end: link for link in self.links.values() for end in link.ends}
 
     @cached_property
+    def facing(self) -> frozenset[tuple[str, str, str, str]]:
+        """(device, port, far device, far port) of every cabled port."""
+        return frozenset(
+            (*near, *far)
+            for link in self.links.values()
+            for near, far in (link.ends, link.ends[::-1])
+        )
+
+    @cached_property
     def links_of(self) -> dict[str, list[Link]]:
         """The links of each device."""
         found: dict[str, list[Link]] = defaultdict(list)
