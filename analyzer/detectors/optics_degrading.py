@@ -1,0 +1,284 @@
+"""A module whose light, bias or signal falls ill while its link still works.
+
+Dirt, a bent fibre, a tired laser or receiver show here days before the link drops. Each lane is
+held against its module's own limits, its long baseline together with its peers, and its
+siblings; then both ends of the link are heard and the pattern names cause and side
+(docs/methods.md, Light). Stays quiet on modules that warm up, are switched off or were just put
+in, on daily cycles of temperature, on copper, on limits that nobody filled in, on what all
+modules of a part show alike, and on links that are down.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import log
+
+import numpy as np
+from pydantic import Field
+
+from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.optics import RECALLED, REMEMBERED, WINDOWED, Optics, key_of
+from analyzer.evidence.optics_banks import banks, ill_banks
+from analyzer.evidence.optics_causes import Diagnosis, diagnose
+from analyzer.evidence.optics_complaints import (
+    Complaint,
+    aged,
+    behind_siblings,
+    beyond_limit,
+    fallen,
+    faulty,
+    hungry,
+)
+from analyzer.evidence.optics_levels import BIAS, RX, SNR_HOST, SNR_MEDIA, TX, Look
+from analyzer.evidence.optics_symptoms import Direction
+from analyzer.evidence.testimony import evidence
+from fabrichealth.catalogue.optics import RX_POWER
+from fabrichealth.kinds import OPTICS_DEGRADING
+from fabrichealth.model import Evidence, Finding, Forecast, Place, Port, View
+from fabrichealth.settings import Duration, seconds
+
+LINES = 8
+"""Evidence lines in one finding."""
+
+END_OF_LIFE = 1.5
+"""A laser that needs so much more bias than when it was new is at its end (Telcordia GR-468)."""
+
+EIGHTY_PERCENT = 1.2816
+"""Standard errors to the 10 and 90 % quantile."""
+
+
+class OpticsDegradingSettings(DetectorSettings):
+    """Optics-degrading section of the configuration."""
+
+    window: Duration = seconds(1800)
+    """How much of the recent past is looked at, poll by poll; modules are read once a minute."""
+
+    memory: Duration = seconds(7200)
+    """How far back limits, flags, identities and the state of ports are remembered."""
+
+    baseline: Duration = seconds(21 * 86_400)
+    """A lane's own baseline and its ageing are read off so long a past."""
+
+    hold: Duration = seconds(600)
+    """A lane that is low for less than this is not yet a finding: a fibre being moved."""
+
+    warm_up: Duration = seconds(900)
+    """A module that was just put in, or whose link just came up, is not judged for so long."""
+
+    margin_db: float = Field(default=2.0, gt=0)
+    """Light so far below its own baseline, and below the peers' 5th percentile, is low."""
+
+    sudden_db: float = Field(default=4.0, gt=0)
+    """Light so far below its own baseline is low whatever its peers have."""
+
+    signal_margin_db: float = Field(default=2.0, gt=0)
+    """Signal-to-noise ratio so far below its own baseline is low."""
+
+    sibling_db: float = Field(default=3.0, gt=0)
+    """A lane so far below the others of its module has lost half its light."""
+
+    sibling_deviations: float = Field(default=6.0, gt=0)
+    """And so many robust deviations further below than lanes of its peers."""
+
+    bias_excess: float = Field(default=1.2, gt=1)
+    """A laser that needs so much more bias than before, at the same temperature, ages."""
+
+    ageing: Duration = seconds(14 * 86_400)
+    """Growth of bias is told from so long a past at least."""
+
+    ageing_doubt: float = Field(default=0.01, gt=0, lt=1)
+    """And only if chance gives such a growth less often than this."""
+
+    peers: int = Field(default=8, ge=2)
+    """Fewer lanes of the same part than this have no percentile."""
+
+
+class OpticsDegrading(Detector[OpticsDegradingSettings]):
+    """Lanes against limits, baseline, peers and siblings; score 1.0 is the margin or limit."""
+
+    kinds = (OPTICS_DEGRADING,)
+    metrics = (RX_POWER, *(one for one in (*WINDOWED, *REMEMBERED) if one is not RX_POWER))
+    remembers = REMEMBERED
+    recalls = RECALLED
+    settings_type = OpticsDegradingSettings
+
+    @property
+    def looks_back(self) -> float:
+        """How long the past of the lanes must be kept."""
+        return self.settings.baseline
+
+    def judge(self, view: View) -> Iterator[Finding]:
+        """Yield one finding per ill link, and one for all links of an ill laser bank."""
+        own = self.settings
+        optics = Optics(view, Look(own.hold, own.warm_up, own.peers))
+        cables: dict[str, list[Complaint]] = {}
+        for one in self._complaints(optics):
+            link = view.topology.link_of.get(one.port)
+            cables.setdefault(link.id if link else str(one.port), []).append(one)
+        of_bank = banks(view.topology)
+        dim = [one.port for every in cables.values() for one in every if one.quantity is TX]
+        ill = ill_banks(dim, _sending(optics, of_bank), of_bank)
+        together: dict[str, list[Finding]] = {}
+        for every in cables.values():
+            finding, bank = self._finding(optics, every, of_bank, ill)
+            if bank:
+                together.setdefault(bank, []).append(finding)
+            else:
+                yield finding
+        for bank, findings in sorted(together.items()):
+            yield _of_bank(bank, findings, view)
+
+    def _complaints(self, optics: Optics) -> Iterator[Complaint]:
+        own = self.settings
+        for quantity in (RX, TX):
+            for bound in ("low", "high"):
+                yield from beyond_limit(optics, quantity, bound, own.margin_db)
+            yield from fallen(optics, quantity, own.margin_db, own.sudden_db)
+            yield from behind_siblings(optics, quantity, own.sibling_db, own.sibling_deviations)
+        for quantity in (SNR_MEDIA, SNR_HOST):
+            yield from fallen(optics, quantity, own.signal_margin_db, own.sudden_db)
+        for bound in ("low", "high"):
+            yield from beyond_limit(optics, BIAS, bound, BIAS_DEPTH)
+        yield from hungry(optics, own.bias_excess)
+        days = own.ageing / 86_400.0
+        yield from aged(optics, own.bias_excess, days, own.ageing_doubt)
+        yield from faulty(optics)
+
+    def _finding(
+        self,
+        optics: Optics,
+        every: Sequence[Complaint],
+        of_bank: Mapping[Port, str],
+        ill: set[str],
+    ) -> tuple[Finding, str]:
+        """Return what is said of one link, and the laser bank that is to blame, if one is."""
+        worst = max(every, key=lambda one: (one.score, str(one.port), one.lane))
+        here, there = worst.port, optics.view.topology.peer(worst.port)
+        sender, receiver = (here, there) if worst.quantity in {TX, BIAS} else (there, here)
+        bank = of_bank.get(sender, "") if sender else ""
+        direction = Direction(
+            sender,
+            receiver,
+            optics.of(sender) if sender else None,
+            optics.of(receiver) if receiver else None,
+            worst.lane,
+            bank in ill if bank else None,
+        )
+        found = diagnose(direction)
+        same_way = {
+            one.lane for one in every if one.port == here and one.quantity == worst.quantity
+        }
+        since = min(one.since for one in every)
+        before = [one for one in optics.view.before if one.about == here and one.since < since]
+        finding = Finding(
+            kind=OPTICS_DEGRADING,
+            about=here,
+            score=max(worst.score, 1.0),
+            since=min((one.since for one in before), default=since),
+            at=max(one.at for one in every),
+            evidence=_lines(every),
+            because=_because(worst, found),
+            causes=found.causes,
+            side=found.side,
+            direction=found.direction,
+            lane=worst.lane if len(same_way) == 1 and worst.lane else None,
+            forecast=_end_of_life(optics, worst),
+            detail=_baselines(optics, every),
+        )
+        return finding, bank if bank in ill else ""
+
+
+BIAS_DEPTH = 0.02
+"""Amperes beyond its limit at which a bias scores twice."""
+
+
+def _sending(optics: Optics, of_bank: Mapping[Port, str]) -> list[Port]:
+    """Return the ports with a laser bank whose light sent is known."""
+    if not of_bank:
+        return []
+    told = optics.lanes.port[np.isfinite(optics[TX].level)]
+    return [optics.lanes.ports[number] for number in np.unique(told).tolist()]
+
+
+def _lines(every: Sequence[Complaint]) -> list[Evidence]:
+    """Return the gravest complaint of each quantity of each lane as evidence."""
+    gravest: dict[tuple[Port, str, str], Complaint] = {}
+    for one in every:
+        key = (one.port, one.lane, one.quantity.name)
+        if key not in gravest or one.score > gravest[key].score:
+            gravest[key] = one
+    ordered = sorted(gravest.values(), key=lambda one: (-one.score, str(one.port), one.lane))
+    return [
+        evidence(
+            one.metric, _labels(one), one.value, one.at, f"{_place(one)}: {one.says}", one.expected
+        )
+        for one in ordered[:LINES]
+    ]
+
+
+def _labels(one: Complaint) -> tuple[str, ...]:
+    tail = one.quantity.tail if one.metric is one.quantity.metric else ()
+    return (*one.port, *([one.lane] if "lane" in one.metric.labels else []), *tail)
+
+
+def _place(one: Complaint) -> str:
+    return f"{one.port} lane {one.lane}" if one.lane else str(one.port)
+
+
+def _because(worst: Complaint, found: Diagnosis) -> str:
+    cause, share = next(iter(found.causes.items()))
+    blame = f" at {found.side}" if found.side else ""
+    return f"{_place(worst)}: {worst.says}; {share:.0%} {cause}{blame} ({found.signature})"
+
+
+def _baselines(optics: Optics, every: Sequence[Complaint]) -> dict[str, float]:
+    """Return what the ill lanes were before: their baselines are frozen while they are ill."""
+    found = {}
+    for one in every:
+        place = optics.lanes.find(one.port, one.lane)
+        usual = optics[one.quantity].baseline[place] if place is not None else np.nan
+        if np.isfinite(usual):
+            found[key_of(one.quantity, one.port, one.lane)] = float(usual)
+    return found
+
+
+def _end_of_life(optics: Optics, worst: Complaint) -> Forecast | None:
+    """Return when an ageing laser reaches 1.5 times its bias, or its own limit if that is first."""
+    place = optics.lanes.find(worst.port, worst.lane)
+    if worst.quantity is not BIAS or place is None:
+        return None
+    aging, now = optics.ageing, float(optics[BIAS].level[place])
+    rate, error = float(aging.per_day[place]), float(aging.error[place])
+    slow, fast = rate - EIGHTY_PERCENT * error, rate + EIGHTY_PERCENT * error
+    if not np.isfinite([rate, error, now]).all() or slow <= 0 or now <= 0:
+        return None
+    limits = optics.limit(BIAS)
+    alarm = float(limits.high_alarm[optics.lanes.port[place]]) if limits else np.nan
+    end = float(np.fmin(END_OF_LIFE * now / float(aging.grown[place]), alarm))
+    if end <= now:
+        return None
+    left = log(end / now) * 86_400.0
+    at = optics.view.now
+    return Forecast("limit_reached", at + left / fast, at + left / rate, at + left / slow)
+
+
+def _of_bank(bank: str, findings: Sequence[Finding], view: View) -> Finding:
+    """Return one finding about an ill laser bank: the dimmest link, the others its victims."""
+    worst = max(findings, key=lambda one: (one.score, str(one.about)))
+    others = []
+    for one in findings:
+        link = view.topology.link_of.get(one.about) if isinstance(one.about, Port) else None
+        if one is not worst and link is not None:
+            others.append(Place("link", link.id))
+    return Finding(
+        kind=worst.kind,
+        about=worst.about,
+        score=worst.score,
+        since=min(one.since for one in findings),
+        at=max(one.at for one in findings),
+        evidence=[line for one in findings for line in one.evidence[:1]][:LINES],
+        because=f"{worst.because}; {len(findings)} links of laser bank {bank} are dim together",
+        causes=worst.causes,
+        side=worst.side,
+        direction=worst.direction,
+        victims=tuple(sorted(others, key=lambda place: place.id)),
+        detail={key: value for one in findings for key, value in one.detail.items()},
+    )

@@ -1,0 +1,276 @@
+"""Complaints: which lanes are ill, by which comparison, since when; all lanes at once.
+
+The module's own limits come first, then its own long baseline together with its peers ("low" is
+2 dB below its own baseline and below the peers' 5th percentile: CorrOpt, SIGCOMM 2017), then its
+siblings. What most modules of a part show alike is how they are made or read, and no complaint.
+A condition counts when it holds without a break for as long as the detector's hold.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.evidence.durations import Bools, heard, unbroken
+from analyzer.evidence.optics import Optics
+from analyzer.evidence.optics_levels import BIAS, DARK, HEAT, RX, TX, Quantity
+from fabrichealth.catalogue.optics import TX_FAULT
+from fabrichealth.metric import Metric
+from fabrichealth.model import Floats, Port
+from fabrichealth.units import Unit
+
+COMMON = 0.5
+"""What such a share of a part's lanes shows alike is no illness of one of them."""
+
+MANY = 8
+"""So many lanes make a part's habit."""
+
+HALF_WAY = 0.5
+"""A fall counts from the moment at which half of the margin was lost."""
+
+WORDS = {
+    "rx_power": "light received", "tx_power": "light sent", "tx_bias": "laser bias",
+    "snr_media": "SNR of the receiver", "snr_host": "SNR of the host side",
+    "temperature": "temperature",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Complaint:
+    """One lane (or module) and what is wrong with one quantity of it."""
+
+    port: Port
+    lane: str
+    quantity: Quantity
+    value: float
+    expected: float
+    score: float
+    """1.0 is the detector's threshold."""
+    since: float
+    at: float
+    says: str
+    metric: Metric
+    unit: str = ""
+
+
+def beyond_limit(
+    optics: Optics, quantity: Quantity, bound: str, depth: float
+) -> Iterator[Complaint]:
+    """Yield what lies beyond the module's own limit (`bound` low or high).
+
+    The score is 1 at the limit and 2 at `depth` (in the unit) beyond it.
+    """
+    limits = optics.limit(quantity)
+    if limits is None:
+        return
+    low = bound == "low"
+    line = optics.lanes.of_places(limits.low if low else limits.high)
+    level = optics[quantity].level
+    with np.errstate(invalid="ignore"):
+        beyond = (level < line) if low else (level > line)
+    beyond &= _judged(optics, quantity) & ~(_common(optics, quantity, beyond))
+    for place, since in _sustained(optics, quantity, beyond, line, low):
+        value, limit = float(level[place]), float(line[place])
+        says = (
+            f"{WORDS[quantity.name]} {_told(quantity, value)} is "
+            f"{'below' if low else 'above'} the module's own limit of {_told(quantity, limit)}"
+        )
+        score = 1.0 + abs(value - limit) / depth
+        yield _complaint(optics, quantity, place, limit, score, since, says)
+
+
+def fallen(optics: Optics, quantity: Quantity, margin: float, sudden: float) -> Iterator[Complaint]:
+    """Yield what is `margin` dB below its own baseline and below its peers' 5th percentile.
+
+    Beyond `sudden` dB the peers are not asked; without enough peers half a margin more is needed.
+    """
+    mine = optics[quantity]
+    lost = -mine.change
+    with np.errstate(invalid="ignore"):
+        among = np.where(
+            np.isfinite(mine.peer_low), mine.level <= mine.peer_low, lost >= 1.5 * margin
+        )
+        beyond = (lost >= margin) & (among | (lost >= sudden))
+        alike = _common(optics, quantity, lost >= margin)
+    beyond &= _judged(optics, quantity) & ~alike
+    line = mine.baseline - HALF_WAY * margin
+    for place, since in _sustained(optics, quantity, beyond, line, low=True):
+        usual, gone = float(mine.baseline[place]), float(lost[place])
+        says = (
+            f"{WORDS[quantity.name]} {_told(quantity, float(mine.level[place]))} is "
+            f"{gone:.1f} dB below its usual {_told(quantity, usual)}"
+        )
+        yield _complaint(optics, quantity, place, usual, gone / margin, since, says)
+
+
+def behind_siblings(
+    optics: Optics, quantity: Quantity, margin: float, deviations: float
+) -> Iterator[Complaint]:
+    """Yield lanes that are far dimmer than the module's others, as lanes of no peer are.
+
+    Where lanes of a part differ by build (wavelengths, length) the peers' lanes do so too.
+    """
+    mine = optics[quantity]
+    gap = -mine.siblings
+    middle, spread = optics.among_peers(gap)
+    with np.errstate(invalid="ignore"):
+        beyond = (gap >= margin) & (gap >= middle + deviations * np.maximum(spread, 0.25))
+    beyond &= _judged(optics, quantity)
+    line = mine.level + HALF_WAY * gap
+    for place, since in _sustained(optics, quantity, beyond, line, low=True):
+        expected = float(mine.level[place] + gap[place])
+        says = (
+            f"{WORDS[quantity.name]} {_told(quantity, float(mine.level[place]))} is "
+            f"{gap[place]:.1f} dB below the module's other lanes"
+        )
+        yield _complaint(optics, quantity, place, expected, gap[place] / margin, since, says)
+
+
+def hungry(optics: Optics, excess: float) -> Iterator[Complaint]:
+    """Yield lasers that need `excess` times the bias that they needed at the same temperature."""
+    mine, ratio = optics[BIAS], optics.bias_excess
+    with np.errstate(invalid="ignore"):
+        beyond = ratio >= excess
+        alike = _common(optics, BIAS, beyond)
+    beyond &= _judged(optics, BIAS) & ~alike
+    line = optics.bias_expected * (1.0 + HALF_WAY * (excess - 1.0))
+    for place, since in _sustained(optics, BIAS, beyond, line, low=False):
+        expected = float(optics.bias_expected[place])
+        says = (
+            f"laser bias {_told(BIAS, float(mine.level[place]))} is {ratio[place]:.2f} times "
+            f"the {_told(BIAS, expected)} that it needed at this temperature"
+        )
+        score = (float(ratio[place]) - 1.0) / (excess - 1.0)
+        yield _complaint(optics, BIAS, place, expected, score, since, says)
+
+
+def aged(optics: Optics, excess: float, days: float, doubt: float) -> Iterator[Complaint]:
+    """Yield lasers whose bias, the temperature taken out, grew by `excess` over weeks.
+
+    At least so many days of past are needed, and a p-value below `doubt`.
+    """
+    found = optics.ageing
+    with np.errstate(invalid="ignore"):
+        beyond = (found.grown >= excess) & (found.doubt < doubt) & (found.days >= days)
+    beyond &= np.isfinite(optics[BIAS].level) & _judged(optics, BIAS)
+    beyond &= ~_common(optics, BIAS, beyond)
+    began = optics.view.past(BIAS.metric).starts
+    for place in np.flatnonzero(beyond).tolist():
+        grown = float(found.grown[place])
+        level = float(optics[BIAS].level[place])
+        says = (
+            f"laser bias {_told(BIAS, level)} grew by {grown - 1:.0%} in {found.days[place]:.0f} "
+            f"days at the same temperature"
+        )
+        score = (grown - 1.0) / (excess - 1.0)
+        since = max(float(began[0]), optics.view.now - float(found.days[place]) * 86_400.0)
+        yield _complaint(optics, BIAS, place, level / grown, score, since, says)
+
+
+def faulty(optics: Optics) -> Iterator[Complaint]:
+    """Yield lanes whose transmitter the module itself calls faulty, for as long as the hold."""
+    flags = optics.view.changes(TX_FAULT)
+    if not len(flags.rows):
+        return
+    places = optics.lanes.places(flags.table, TX_FAULT, flags.rows)
+    since = np.where(np.isfinite(flags.changed_at), flags.changed_at, flags.first_at)
+    raised = (flags.value == 1) & heard(flags) & (flags.seen_at - since >= optics.look.hold)
+    raised &= optics.modules.settled[optics.lanes.port[places]]
+    for row in np.flatnonzero(raised).tolist():
+        place = int(places[row])
+        yield Complaint(
+            optics.lanes.ports[int(optics.lanes.port[place])],
+            optics.lanes.lanes[place],
+            TX,
+            1.0,
+            0.0,
+            1.5,
+            float(since[row]),
+            float(flags.seen_at[row]),
+            "the module flags a fault of the transmitter",
+            TX_FAULT,
+        )
+
+
+def _complaint(
+    optics: Optics,
+    quantity: Quantity,
+    place: int,
+    expected: float,
+    score: float,
+    since: float,
+    says: str,
+) -> Complaint:
+    return Complaint(
+        optics.lanes.ports[int(optics.lanes.port[place])],
+        optics.lanes.lanes[place],
+        quantity,
+        float(optics[quantity].level[place]),
+        expected,
+        float(score),
+        since,
+        float(optics[quantity].at[place]),
+        says,
+        quantity.metric,
+    )
+
+
+def _judged(optics: Optics, quantity: Quantity) -> Bools:
+    """Return which places can be ill in a quantity ([place]).
+
+    Lasers switched off as a whole, receivers without any light (the link is not up, or is about
+    to be called down) and lanes that never had light are not.
+    """
+    port = optics.lanes.port
+    if quantity is HEAT:
+        return np.ones(len(port), np.bool_)
+    judged = ~optics.off[port] if quantity in {TX, BIAS} else ~optics.unlit[port]
+    if quantity in {TX, RX}:
+        mine = optics[quantity]
+        with np.errstate(invalid="ignore"):
+            lit = (mine.level > DARK) | (mine.baseline > DARK)
+        judged = judged & lit
+    if quantity is BIAS:
+        with np.errstate(invalid="ignore"):
+            never = (optics[BIAS].level == 0) & ~(optics[BIAS].baseline > 0)
+        judged = judged & ~never
+    return np.asarray(judged, np.bool_)
+
+
+def _common(optics: Optics, quantity: Quantity, beyond: Bools) -> Bools:
+    """Return where a condition is met by most lanes of the same part ([place])."""
+    if quantity is HEAT:  # a hot room is not a habit of the part
+        return np.zeros(len(beyond), np.bool_)
+    group = optics.modules.group[optics.lanes.port]
+    told = np.isfinite(optics[quantity].level)
+    size = int(group.max(initial=-1)) + 1
+    every = np.bincount(group[told], minlength=size)
+    met = np.bincount(group[told & beyond], minlength=size)
+    habit = (every >= MANY) & (met >= COMMON * every)
+    return np.asarray(habit[group], np.bool_)
+
+
+def _sustained(
+    optics: Optics, quantity: Quantity, beyond: Bools, line: Floats, low: bool
+) -> Iterator[tuple[int, float]]:
+    """Yield place and onset of what has been beyond a line ([place]) for the whole hold."""
+    mine = optics[quantity]
+    places = np.flatnonzero(beyond & (mine.row >= 0))
+    places = places[np.argsort(mine.row[places])]
+    if not len(places):
+        return
+    window = mine.window.select(mine.row[places])
+    at_line = line[places][:, None]
+    with np.errstate(invalid="ignore"):
+        holds = window.values < at_line if low else window.values > at_line
+    since, held = unbroken(holds, window)
+    for index in np.flatnonzero(held >= optics.look.hold).tolist():
+        yield int(places[index]), float(since[index])
+
+
+def _told(quantity: Quantity, value: float) -> str:
+    unit = quantity.metric.unit
+    if unit is Unit.AMPERES:
+        return f"{value * 1e3:.1f} mA"
+    words = {Unit.DBM: "dBm", Unit.DB: "dB", Unit.CELSIUS: "degrees C"}
+    return f"{value:.1f} {words.get(unit, unit.value)}"

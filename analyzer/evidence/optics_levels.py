@@ -1,0 +1,262 @@
+"""Levels: what each lane says of one quantity now, and everything it can be compared with.
+
+In this order: the module's own limits (`optics_limits`), its peers of the same part, its own
+long baseline. The baseline is the median of weeks of bins without the newest; where nothing is
+older than the window, its earliest third; and while something is ill, what it was when it fell
+ill. What is not known is NaN.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from weakref import WeakKeyDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analyzer.evidence.durations import fresh
+from analyzer.evidence.optics_modules import Modules, warmed
+from analyzer.evidence.optics_roster import Places, Roster
+from analyzer.evidence.robust import (
+    group_quantiles,
+    group_spread,
+    row_median,
+    row_spread,
+)
+from fabrichealth.catalogue.optics import (
+    PRE_FEC_BER,
+    RX_POWER,
+    SNR,
+    TEMPERATURE,
+    TX_BIAS,
+    TX_POWER,
+)
+from fabrichealth.metric import Metric
+from fabrichealth.model import Floats, Past, View, Window
+
+DARK = -30.0
+"""Below this many dBm a lane has no light worth the name."""
+
+
+@dataclass(frozen=True)
+class Quantity:
+    """Something that is measured of lanes, or of modules."""
+
+    name: str
+    metric: Metric
+    side: str = ""
+    limit: str = ""
+    """Name of the module's own limits of it, if there can be any."""
+    light: bool = True
+    """Only modules with light have it."""
+
+    @property
+    def tail(self) -> tuple[str, ...]:
+        """Labels of its series after device, port and lane."""
+        return (self.side,) if self.side else ()
+
+
+RX = Quantity("rx_power", RX_POWER, limit="rx_power")
+TX = Quantity("tx_power", TX_POWER, limit="tx_power")
+BIAS = Quantity("tx_bias", TX_BIAS, limit="tx_bias")
+SNR_MEDIA = Quantity("snr_media", SNR, "media", "snr", light=False)
+SNR_HOST = Quantity("snr_host", SNR, "host", light=False)
+BER_MEDIA = Quantity("ber_media", PRE_FEC_BER, "media", light=False)
+BER_HOST = Quantity("ber_host", PRE_FEC_BER, "host", light=False)
+HEAT = Quantity("temperature", TEMPERATURE, limit="temperature", light=False)
+
+LANE_QUANTITIES = (RX, TX, BIAS, SNR_MEDIA, SNR_HOST, BER_MEDIA, BER_HOST)
+QUANTITIES = (*LANE_QUANTITIES, HEAT)
+METRICS = tuple(dict.fromkeys(one.metric for one in QUANTITIES))
+
+
+@dataclass(frozen=True)
+class Levels:
+    """One quantity at every place of the roster ([place]), in its unit; NaN is not known."""
+
+    quantity: Quantity
+    window: Window
+    row: Places
+    """Row of the window, -1 where there is none."""
+    level: Floats
+    """Median of the last `hold` seconds of what is fresh and settled."""
+    at: Floats
+    """When it was read last, unix seconds."""
+    spread: Floats
+    """Robust standard deviation over the window."""
+    baseline: Floats
+    usual_spread: Floats
+    """Robust standard deviation of the bins of its past."""
+    siblings: Floats
+    """Level less the median of the module's other lanes."""
+    peer_middle: Floats
+    peer_spread: Floats
+    peer_low: Floats
+    """5th percentile of the peers' usual levels; usual: a place's baseline, else its level."""
+    peer_high: Floats
+    """95th percentile."""
+
+    @property
+    def change(self) -> Floats:
+        """Level less baseline ([place])."""
+        return self.level - self.baseline
+
+
+@dataclass(frozen=True)
+class Look:
+    """How levels are looked at; seconds, and a number of peers."""
+
+    hold: float
+    warm_up: float
+    peers: int
+
+
+def levels(
+    view: View,
+    lanes: Roster,
+    built: Modules,
+    quantity: Quantity,
+    look: Look,
+    frozen: Mapping[tuple[str, int], float],
+) -> Levels:
+    """Return the levels of a quantity; `frozen` has baselines by its name and place."""
+    window = _window(view, lanes, quantity)
+    places = lanes.places(window.table, quantity.metric, window.series)
+    size = len(lanes)
+    row = np.full(size, -1, np.intp)
+    row[places] = np.arange(len(places))
+    values = warmed(window, look.warm_up)
+    low, high = quantity.metric.valid
+    with np.errstate(invalid="ignore"):
+        values = np.where((values >= low) & (values <= high), values, np.nan)
+    times = np.where(np.isfinite(values), window.times, np.nan)
+    speaks = fresh(window) & built.settled[lanes.port[places]]
+    if quantity.light:
+        speaks &= ~built.copper[lanes.port[places]]
+    last = window.last_at[:, None]
+    with np.errstate(invalid="ignore"):
+        recent = times >= last - look.hold
+        now = row_median(np.where(recent, values, np.nan))
+        early = times <= _first_third(times)[:, None]
+        early &= times < last - look.hold
+    start = row_median(np.where(early, values, np.nan))
+    level = _spread_out(size, places, np.where(speaks, now, np.nan))
+    baseline = _spread_out(size, places, start)
+    old, usual_spread = _long(view, lanes, built, quantity)
+    baseline = np.where(np.isfinite(old), old, baseline)
+    for (name, place), value in frozen.items():
+        if name == quantity.name and place < size:
+            baseline[place] = value
+    usual = np.where(np.isfinite(baseline), baseline, level)
+    group = built.group[lanes.port]
+    if quantity is HEAT:  # air differs between devices far more than between parts
+        group = _with_device(group, lanes)
+    bounds = group_quantiles(usual, group, (0.05, 0.95), look.peers)
+    middle, spread = group_spread(usual, group, look.peers)
+    return Levels(
+        quantity,
+        window,
+        row,
+        level,
+        _spread_out(size, places, window.last_at),
+        _spread_out(size, places, row_spread(values)),
+        baseline,
+        usual_spread,
+        _against_siblings(level, lanes),
+        middle,
+        spread,
+        bounds[:, 0],
+        bounds[:, 1],
+    )
+
+
+def _window(view: View, lanes: Roster, quantity: Quantity) -> Window:
+    whole = view[quantity.metric]
+    lanes.learn(whole.table, quantity.metric)
+    if not quantity.side:
+        return whole
+    return whole.select(
+        lanes.having(whole.table, quantity.metric, whole.series, quantity.tail)
+    )  # fmt: skip
+
+
+def _first_third(times: Floats) -> Floats:
+    """Return when the first third of each row's readings ends, NaN for none ([s])."""
+    if not times.shape[1]:
+        return np.full(len(times), np.nan)
+    known = np.isfinite(times)
+    first = np.where(known, times, np.inf).min(axis=1)
+    last = np.where(known, times, -np.inf).max(axis=1)
+    with np.errstate(invalid="ignore"):
+        return np.where(known.any(axis=1), first + (last - first) / 3.0, np.nan)
+
+
+def _spread_out(size: int, places: Places, values: Floats) -> Floats:
+    found = np.full(size, np.nan)
+    found[places] = values
+    return found
+
+
+# Worked out once for each past and each set of modules, which stay until a bin closes.
+_kept: WeakKeyDictionary[Past, dict[str, tuple[bytes, Floats, Floats]]] = WeakKeyDictionary()
+
+
+def _long(
+    view: View, lanes: Roster, built: Modules, quantity: Quantity
+) -> tuple[Floats, Floats]:  # fmt: skip
+    """Return median and robust standard deviation of the bins of each place ([place] each)."""
+    past = view.past(quantity.metric)
+    size = len(lanes)
+    key = built.since.tobytes() + bytes(str(size), "ascii")
+    kept = _kept.setdefault(past, {}).get(quantity.name)
+    if kept is not None and kept[0] == key:
+        return kept[1], kept[2]
+    if not past.values.size:
+        return np.full(size, np.nan), np.full(size, np.nan)
+    rows = lanes.having(past.table, quantity.metric, past.series, quantity.tail)
+    places = lanes.places(past.table, quantity.metric, past.series[rows])
+    values = past.values[rows]
+    mine = past.starts[None, :] >= built.since[lanes.port[places]][:, None]
+    values = np.where(mine, values, np.nan)
+    older = values.copy()
+    several = np.isfinite(values[:, :-1]).any(axis=1)
+    older[several, -1] = np.nan  # the newest may be ill already, if there are others
+    middle = _spread_out(size, places, row_median(older))
+    spread = _spread_out(size, places, row_spread(older))
+    _kept[past][quantity.name] = (key, middle, spread)
+    return middle, spread
+
+
+def _with_device(group: NDArray[np.int64], lanes: Roster) -> NDArray[np.int64]:
+    names: dict[str, int] = {}
+    device = [names.setdefault(port.device, len(names)) for port in lanes.ports]
+    return group * (len(names) + 1) + np.array(device, np.int64)[lanes.port]
+
+
+def _against_siblings(level: Floats, lanes: Roster) -> Floats:
+    """Return each lane's level less the median of the module's other lanes ([place])."""
+    found = np.full(len(level), np.nan)
+    known = np.flatnonzero(np.isfinite(level) & _laned(lanes))
+    if not len(known):
+        return found
+    order = known[np.lexsort((level[known], lanes.port[known]))]
+    port = lanes.port[order]
+    start = np.flatnonzero(np.diff(port, prepend=-1))
+    number = np.diff(start, append=len(port))
+    begin, count = np.repeat(start, number), np.repeat(number, number)
+    rank = np.arange(len(port)) - begin
+    # the median of the others: ranks are shifted by one beyond the lane's own
+    low, high = (count - 2) // 2, (count - 1) // 2
+    low, high = low + (low >= rank), high + (high >= rank)
+    several = count > 1
+    ordered = level[order]
+    top = len(port) - 1
+    middle = (
+        ordered[np.minimum(begin + np.maximum(low, 0), top)]
+        + ordered[np.minimum(begin + high, top)]
+    ) / 2
+    found[order] = np.where(several, ordered - middle, np.nan)
+    return found
+
+
+def _laned(lanes: Roster) -> NDArray[np.bool_]:
+    return np.array([bool(lane) for lane in lanes.lanes], np.bool_)
