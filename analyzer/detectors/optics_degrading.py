@@ -15,10 +15,9 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.optics import RECALLED, REMEMBERED, WINDOWED, Optics, key_of
-from analyzer.evidence.optics_banks import banks, ill_banks
-from analyzer.evidence.optics_causes import Diagnosis, diagnose
-from analyzer.evidence.optics_complaints import (
+from analyzer.evidence.optics.banks import banks, ill_banks
+from analyzer.evidence.optics.causes import Diagnosis, diagnose
+from analyzer.evidence.optics.complaints import (
     Complaint,
     aged,
     behind_siblings,
@@ -27,8 +26,9 @@ from analyzer.evidence.optics_complaints import (
     faulty,
     hungry,
 )
-from analyzer.evidence.optics_levels import BIAS, RX, SNR_HOST, SNR_MEDIA, TX, Look
-from analyzer.evidence.optics_symptoms import Direction
+from analyzer.evidence.optics.fleet import RECALLED, REMEMBERED, WINDOWED, Optics, key_of
+from analyzer.evidence.optics.levels import BIAS, RX, SNR_HOST, SNR_MEDIA, TX, Look
+from analyzer.evidence.optics.symptoms import Direction
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.optics import RX_POWER
 from fabrichealth.kinds import OPTICS_DEGRADING

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.evidence.durations import Bools, heard, unbroken
-from analyzer.evidence.optics import Optics
-from analyzer.evidence.optics_levels import BIAS, DARK, HEAT, RX, TX, Quantity
+from analyzer.evidence.optics.fleet import Optics
+from analyzer.evidence.optics.levels import BIAS, DARK, HEAT, RX, TX, Quantity
 from fabrichealth.catalogue.optics import TX_FAULT
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Port

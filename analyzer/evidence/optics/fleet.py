@@ -12,8 +12,8 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from analyzer.evidence.durations import Bools
-from analyzer.evidence.optics_features import Feature, LaneFeatures, OpticsEvidence
-from analyzer.evidence.optics_levels import (
+from analyzer.evidence.optics.features import Feature, LaneFeatures, OpticsEvidence
+from analyzer.evidence.optics.levels import (
     BER_HOST,
     BER_MEDIA,
     BIAS,
@@ -29,11 +29,11 @@ from analyzer.evidence.optics_levels import (
     Quantity,
     levels,
 )
-from analyzer.evidence.optics_limits import Limits, all_limits
-from analyzer.evidence.optics_modules import Identity, modules
-from analyzer.evidence.optics_noise import excess_noise
-from analyzer.evidence.optics_roster import Places, Roster, roster
-from analyzer.evidence.optics_trends import Ageing, Trend, ageing, follows, trend
+from analyzer.evidence.optics.limits import Limits, all_limits
+from analyzer.evidence.optics.modules import Identity, modules
+from analyzer.evidence.optics.noise import excess_noise
+from analyzer.evidence.optics.roster import Places, Roster, roster
+from analyzer.evidence.optics.trends import Ageing, Trend, ageing, follows, trend
 from analyzer.evidence.robust import group_spread
 from fabrichealth.catalogue.optics import ALARM, OPTICS_INFO, THRESHOLD, TX_FAULT
 from fabrichealth.catalogue.ports import ADMIN_UP, UP

@@ -6,7 +6,7 @@ A symptom is present, absent or not known; the last says nothing.
 from dataclasses import dataclass
 from enum import StrEnum
 
-from analyzer.evidence.optics_features import Feature, LaneFeatures, OpticsEvidence
+from analyzer.evidence.optics.features import Feature, LaneFeatures, OpticsEvidence
 from fabrichealth.model import Port
 
 VISIBLE_DB = 1.0

@@ -14,7 +14,7 @@ from math import log
 
 import numpy as np
 
-from analyzer.evidence.optics_symptoms import (
+from analyzer.evidence.optics.symptoms import (
     Direction,
     Symptom,
     host_lost,
@@ -169,5 +169,5 @@ def _side(one: Signature, link: Direction) -> tuple[Port | None, str | None]:
     if one.where is Where.HOST:
         bad = host_lost(link.sending) or 0.0
         mine = host_lost(link.receiving) or 0.0
-        return (link.sender if bad > mine else link.receiver), None
+        return (link.sender if bad > mine else link.receiver), "tx"
     return None, None

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.durations import Bools
-from analyzer.evidence.optics_roster import Roster
+from analyzer.evidence.optics.roster import Roster
 from fabrichealth.catalogue.optics import OPTICS_INFO
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.model import Changes, Floats, Past, Port, View, Window

@@ -1,6 +1,6 @@
 """Levels: what each lane says of one quantity now, and everything it can be compared with.
 
-In this order: the module's own limits (`optics_limits`), its peers of the same part, its own
+In this order: the module's own limits (`limits`), its peers of the same part, its own
 long baseline. The baseline is the median of weeks of bins without the newest; where nothing is
 older than the window, its earliest third; and while something is ill, what it was when it fell
 ill. What is not known is NaN.
@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.durations import fresh
-from analyzer.evidence.optics_modules import Modules, warmed
-from analyzer.evidence.optics_roster import Places, Roster
+from analyzer.evidence.optics.modules import Modules, warmed
+from analyzer.evidence.optics.roster import Places, Roster
 from analyzer.evidence.robust import (
     group_quantiles,
     group_spread,

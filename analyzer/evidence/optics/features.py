@@ -1,13 +1,13 @@
 """Features of one module as an object: what its light, bias, signal and heat are compared with.
 
-`analyzer.evidence.optics` makes them; causes and sides are read off them. None is not known.
+`analyzer.evidence.optics.fleet` makes them; causes and sides are read off them. None is not known.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from analyzer.evidence.optics_levels import BIAS, RX, SNR_HOST, SNR_MEDIA, TX
-from analyzer.evidence.optics_modules import Identity
+from analyzer.evidence.optics.levels import BIAS, RX, SNR_HOST, SNR_MEDIA, TX
+from analyzer.evidence.optics.modules import Identity
 from fabrichealth.model import Port
 
 

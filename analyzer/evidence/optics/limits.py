@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.evidence.optics_roster import Roster
+from analyzer.evidence.optics.roster import Roster
 from fabrichealth.model import Changes, Floats
 from fabrichealth.units import DARK_DBM
 
