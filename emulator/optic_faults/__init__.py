@@ -25,7 +25,5 @@ FAULTS: dict[str, type[OpticFault]] = {
     "cable": CrushedCable,
 }
 """By the name that a fleet is asked for with."""
-EVERYWHERE = (Bend, CrushedCable)
-"""What hits both ends of a link."""
 
-__all__ = ["EVERYWHERE", "FAULTS", "Moments", "OpticFault"]
+__all__ = ["FAULTS", "Moments", "OpticFault"]

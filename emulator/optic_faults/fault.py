@@ -6,6 +6,7 @@ seen by who looks closely) to 3 (the link suffers, or falls), and what lies betw
 """
 
 from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -55,6 +56,8 @@ class OpticFault(Fault):
     cause: ClassVar[str]
     side: ClassVar[str | None]
     """Whose part is ill: tx of this port, its rx, or nobody's alone."""
+    both_ends: ClassVar[bool] = False
+    """Whether the module at the other end is hit likewise."""
     event: ClassVar[Event | None] = None
     """What is written down as it begins."""
 
@@ -84,15 +87,21 @@ class OpticFault(Fault):
         elapsed = max(fabric.now - fabric.began - self.at, 0.0)
         random = np.random.default_rng(fabric.random.getrandbits(64))
         moments = Moments(np.array([elapsed]), np.array([LOAD]), random)
-        for port in (self.port, *self.others):
+        for port in self._ports(fabric):
             module = fabric.optical(port).module
             module.stresses[self] = self.stress(module.built, moments).now(module.lanes)
 
     def end(self, fabric: Fabric) -> list[dict[str, Any]]:
         """It is repaired."""
-        for port in (self.port, *self.others):
+        for port in self._ports(fabric):
             fabric.optical(port).module.stresses.pop(self, None)
         return []
+
+    def _ports(self, fabric: Fabric) -> Iterator[str]:
+        for port in (self.port, *self.others):
+            yield port
+            if self.both_ends:
+                yield fabric.peer(fabric.ports[port]).name
 
     def one_lane(self, kind: ModuleKind, size: ArrayLike) -> Floats:
         """Return a size [time] at the lane that is hit, 0 at the others: [lane, time]."""

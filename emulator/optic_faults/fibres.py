@@ -40,6 +40,7 @@ class Bend(OpticFault):
 
     sizes = (1.5, 3.0, 5.0)
     cause, side = "damaged_fiber", None
+    both_ends = True
     LONGER: ClassVar[float] = 0.08
     """What each of the wavelengths on a fibre loses more than the one before."""
 
@@ -98,6 +99,7 @@ class CrushedCable(OpticFault):
 
     sizes = (0.7, 1.4, 2.2)
     cause, side = "copper_cable", None
+    both_ends = True
 
     @classmethod
     def fits(cls, kind: ModuleKind) -> bool:

@@ -10,7 +10,7 @@ import numpy as np
 import yaml
 
 from emulator.module_kinds import KINDS
-from emulator.optic_faults import EVERYWHERE, FAULTS, Moments, OpticFault
+from emulator.optic_faults import FAULTS, Moments, OpticFault
 from emulator.optic_faults.electronics import AgeingReceiver
 from emulator.optic_faults.lasers import AgeingLaser, DimLaserBank
 from emulator.optics_fleet import physics, recording, truth
@@ -136,7 +136,7 @@ class Corpus:
         acting = elapsed >= 0
         moments = Moments(np.where(acting, elapsed, -1.0), self._sky.load, chance)
         stress = fault.stress(self._kind, moments)
-        hit = (0, 1) if isinstance(fault, EVERYWHERE) else (end,)
+        hit = (0, 1) if fault.both_ends else (end,)
         stresses = {at: one + stress if at in hit else one for at, one in made.items()}
         ill = physics.link(self._kind, self._sky, stresses)
         self.truths.append(truth.of_link(link, fault, end, self._sky, START, ill, well))
