@@ -14,7 +14,6 @@ from collectors.protocols.ethtool_netlink import Fec, Pause
 from collectors.protocols.ethtool_text import fec_mode
 from collectors.protocols.module import (
     BOUNDS,
-    CONNECTORS,
     Alarm,
     Identity,
     Limit,
@@ -22,6 +21,7 @@ from collectors.protocols.module import (
     Signal,
     Value,
 )
+from collectors.protocols.optics.codes import CONNECTORS
 from fabrichealth.errors import MalformedReply
 
 MILLI = 1e-3

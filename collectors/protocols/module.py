@@ -1,13 +1,14 @@
 """A pluggable module's memory and what it tells, whatever standard it follows.
 
 Decoders speak SI (watts, amperes, volts, degrees Celsius) under the catalogue's quantity names:
-temperature, supply_voltage, rx_power, tx_power, tx_bias. A lane is 1.., 0 is the module as a whole.
-What a module does not have is not in these lists; a dark lane has 0 W.
+temperature, supply_voltage, rx_power, tx_power, tx_bias, and laser_temperature, snr, pre_fec_ber,
+tec_current, laser_age where a module has them. A lane is 1.., 0 is the module as a whole. What a
+module does not have is not in these lists; a dark lane has 0 W.
 """
 
-import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import NamedTuple
 
 from fabrichealth.errors import MalformedReply
@@ -18,17 +19,35 @@ HALF = 128
 BOUNDS = (("high", "alarm"), ("low", "alarm"), ("high", "warning"), ("low", "warning"))
 """The order of limits and flags in every one of these standards."""
 
-CONNECTORS = {  # SFF-8024 table 4-3
-    0x01: "SC", 0x07: "LC", 0x0B: "optical pigtail", 0x0C: "MPO 1x12", 0x0D: "MPO 2x16",
-    0x20: "HSSDC", 0x21: "copper pigtail", 0x22: "RJ45", 0x23: "no separable connector",
-    0x24: "MXC", 0x25: "CS", 0x26: "SN", 0x27: "MPO 2x12", 0x28: "MPO 1x16",
-}  # fmt: skip
+DIAGNOSTICS = "a2"
+"""The page that is an SFP's second address."""
 
 SFP, QSFP, CMIS = "sff8472", "sff8636", "cmis"
-STANDARDS = {  # SFF-8024 table 4-1
+STANDARDS = {  # by the identifier, SFF-8024 table 4-1; 80h is what a co-packaged engine says
     0x03: SFP, 0x0B: SFP, 0x0C: QSFP, 0x0D: QSFP, 0x11: QSFP,
-    0x18: CMIS, 0x19: CMIS, 0x1B: CMIS, 0x1E: CMIS, 0x1F: CMIS, 0x80: CMIS,
+    **dict.fromkeys((0x18, 0x19, 0x1B, 0x1E, 0x1F, 0x20, 0x21, 0x22, 0x23, 0x24, 0x25, 0x80), CMIS),
 }  # fmt: skip
+
+
+class Kind(Enum):
+    """What an item of a module is to the catalogue."""
+
+    VALUE = "value"
+    LIMIT = "limit"
+    ALARM = "alarm"
+    SIGNAL = "signal"
+
+
+class Item(NamedTuple):
+    """The name of one thing that a module tells: a monitor, a limit, a flag, a condition."""
+
+    kind: Kind
+    quantity: str
+    """Of a signal its name: rx_los, tx_los, rx_lol, tx_lol or tx_fault."""
+    lane: int = 0
+    side: str = "media"
+    bound: str = ""
+    level: str = ""
 
 
 class Value(NamedTuple):
@@ -37,6 +56,7 @@ class Value(NamedTuple):
     quantity: str
     lane: int
     value: float
+    side: str = "media"
 
 
 class Limit(NamedTuple):
@@ -95,20 +115,26 @@ class Module:
 class Memory:
     """Halves of pages, 128 bytes each: lower memory, and pages by name (`00`, `11`, `1:11`).
 
-    The name of a page is hexadecimal, after its bank and a colon where that is not 0. For an SFP,
-    address A2h is a second memory.
+    The name of a page is hexadecimal, after its bank and a colon where that is not 0. Of an SFP,
+    address A0h is lower memory and page `00`, and the lower half of address A2h is page `a2`.
     """
 
     lower: bytes
     pages: Mapping[str, bytes] = field(default_factory=dict)
 
+    def half(self, page: str, byte: int = HALF) -> bytes:
+        """Return the half of a page in which a byte lies; empty where it was not read."""
+        if page == DIAGNOSTICS or (page and byte >= HALF):
+            return self.pages.get(page, b"")
+        return self.lower
+
     def has(self, page: str) -> bool:
-        """Return whether a page was read (the empty name is the lower memory)."""
-        return len(self.pages.get(page, b"") if page else self.lower) == HALF
+        """Return whether a page was read whole (the empty name is the lower memory)."""
+        return len(self.half(page) if page else self.lower) == HALF
 
     def byte(self, page: str, byte: int) -> int:
         """Return a byte, 0..255 counted as the standards do; 0 where the page was not read."""
-        half = self.lower if byte < HALF else self.pages.get(page, b"")
+        half = self.half(page, byte)
         place = byte % HALF
         return half[place] if place < len(half) else 0
 
@@ -120,10 +146,14 @@ class Memory:
         """Return two bytes as a big-endian unsigned number."""
         return self.byte(page, byte) << 8 | self.byte(page, byte + 1)
 
-    def text(self, page: str, first: int, last: int) -> str:
-        """Return ASCII text, both ends included, without its padding."""
-        raw = bytes(self.byte(page, place) for place in range(first, last + 1))
-        return "".join(chr(c) if 32 <= c < 127 else " " for c in raw).strip()
+    def octets(self, page: str, first: int, size: int) -> bytes:
+        """Return bytes; 0 for those that were not read."""
+        return bytes(self.byte(page, place) for place in range(first, first + size))
+
+
+def printable(raw: bytes) -> str:
+    """Return ASCII text without its padding; what is not printable is a blank."""
+    return "".join(chr(c) if 32 <= c < 127 else " " for c in raw).strip()
 
 
 def image(whole: bytes) -> Memory:
@@ -138,35 +168,6 @@ def image(whole: bytes) -> Memory:
     return Memory(whole[:HALF], {f"{page:02x}": half for page, half in enumerate(halves)})
 
 
-@dataclass(frozen=True, slots=True)
-class Field:
-    """One monitor in memory: two bytes a lane, successive lanes behind each other."""
-
-    quantity: str
-    page: str
-    byte: int
-    scale: float
-    """SI units of one step."""
-    signed: bool = False
-    lanes: int = 0
-    """Lanes behind each other; 0 for one value of the module."""
-
-    def read(self, memory: Memory, lane: int = 0, scale: float = 1.0) -> float:
-        """Return the value of a lane (1..), or of the module (0)."""
-        raw = memory.word(self.page, self.byte + 2 * max(lane - 1, 0))
-        if self.signed and raw >= 1 << 15:
-            raw -= 1 << 16
-        return raw * self.scale * scale
-
-
-def limits(memory: Memory, at: Field, scale: float = 1.0) -> Iterator[Limit]:
-    """Yield the four limits of a quantity, two bytes each; all of them 0 are not set."""
-    values = [at.read(memory, lane, scale) for lane in (1, 2, 3, 4)]
-    if any(values):
-        for (bound, level), value in zip(BOUNDS, values, strict=True):
-            yield Limit(at.quantity, bound, level, value)
-
-
 def identified(first: int) -> str:
     """Return the standard that a module follows, by byte 0 of its memory.
 
@@ -177,8 +178,3 @@ def identified(first: int) -> str:
     if standard is None:
         raise MalformedReply(f"module identifier {first:02x}h is none that can be read")
     return standard
-
-
-def float32(raw: bytes) -> float:
-    """Return a big-endian IEEE 754 number of 4 bytes."""
-    return float(struct.unpack(">f", raw)[0])

@@ -33,6 +33,8 @@ from collectors.host.replies import read as read_captures
 from collectors.host.tree import HostTree
 from collectors.maps import kept_wraps
 from collectors.maps.columns import Columns
+from collectors.optics.columns import ModuleColumns
+from collectors.optics.reading import ModuleReader
 from collectors.protocols.lldpcli import Neighbors
 from collectors.source import Source, SourceSettings, Target
 from collectors.transports.ethtool import Kernel
@@ -180,6 +182,8 @@ class Host(Source):
 
     async def close(self) -> None:
         """Close the sockets; a driver that hangs is not waited for."""
+        if self._modules is not None:
+            self._modules.close()
         if self._kernel is not None:
             self._kernel.close()
 
@@ -229,7 +233,12 @@ class Host(Source):
         if self._links is None or self._modules is None:
             self._kernel = Kernel()
             self._links = HostLinks(self._kernel, self.table, self.settings.retry)
-            self._modules = HostModules(self._kernel, self.settings.modules, self.settings.retry)
+            self._modules = HostModules(
+                ModuleReader(self._kernel),
+                ModuleColumns(self.table),
+                self.settings.modules,
+                self.settings.retry,
+            )
             self._tree.fec = self._links.fec
         for port in self._tree.ports:
             if port.interface:

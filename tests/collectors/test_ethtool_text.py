@@ -171,7 +171,7 @@ MODULE = """\
 def test_module_text_is_in_si_and_dark_is_zero() -> None:
     found = module_text.module(MODULE)
     assert found is not None
-    values = {(quantity, lane): value for quantity, lane, value in found.values}
+    values = {(one.quantity, one.lane): one.value for one in found.values}
     assert values["temperature", 0] == -3.25
     assert values["supply_voltage", 0] == 3.311
     assert values["tx_bias", 1] == pytest.approx(7.512e-3)

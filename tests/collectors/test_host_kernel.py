@@ -13,6 +13,8 @@ from collectors.host.links import HostLinks
 from collectors.host.modules import HostModules
 from collectors.host.ports import HostPort
 from collectors.maps.columns import Columns
+from collectors.optics.columns import ModuleColumns
+from collectors.optics.reading import ModuleReader
 from collectors.protocols.dcb_netlink import Pfc
 from collectors.protocols.ethtool_ioctl import Driver
 from collectors.protocols.ethtool_netlink import Fec, LinkModes, LinkState, Pause
@@ -216,10 +218,14 @@ def words(*values: int) -> bytes:
 
 def plugged(cage: Cage, *times: float) -> tuple[Poll, SeriesTable]:
     """Return the last of several looks at a module."""
-    table, modules = SeriesTable(), HostModules(cage, period=60.0, retry=600.0)
-    for at in times or (0.0,):
-        columns = Columns(table)
-        modules.read(CARD, at, columns)
+    table = SeriesTable()
+    modules = HostModules(ModuleReader(cage), ModuleColumns(table), period=60.0, retry=600.0)
+    try:
+        for at in times or (0.0,):
+            columns = Columns(table)
+            modules.read(CARD, at, columns)
+    finally:
+        modules.close()
     return columns.poll(0, 0.0), table
 
 

@@ -1,22 +1,22 @@
 """Module memory: SFF-8472, SFF-8636 and CMIS, byte by byte."""
 
 import struct
-from collections.abc import Callable
 from contextlib import suppress
-from math import isinf
+from math import isfinite
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.maps import modules
-from collectors.protocols import module, module_cmis, module_sff8472, module_sff8636
+from collectors.protocols import module
 from collectors.protocols.module import Memory, Module, Signal
+from collectors.protocols.optics.decode import decode
 from fabrichealth.catalogue.optics import LOS, RX_POWER, TX_POWER
 from fabrichealth.errors import MalformedReply
 
 HALVES = st.binary(min_size=128, max_size=128)
-QSFP_DECODERS = (module_sff8636.decode, module_cmis.decode)
+IDENTIFIERS = {"sff8472": 0x03, "sff8636": 0x11, "cmis": 0x19}
 
 
 def half(*parts: tuple[int, bytes]) -> bytes:
@@ -32,35 +32,37 @@ def words(*values: int) -> bytes:
 
 
 def levels(found: Module, quantity: str) -> dict[int, float]:
-    return {lane: value for name, lane, value in found.values if name == quantity}
+    return {one.lane: one.value for one in found.values if one.quantity == quantity}
 
 
 def sfp(kinds: int, a2: tuple[tuple[int, bytes], ...]) -> Module:
     a0 = half((0, b"\x03"), (20, b"ACME".ljust(16)), (65, b"\x0a"), (92, bytes([kinds])))
-    return module_sff8472.decode(a0 + bytes(128), half(*a2) + bytes(128))
+    return decode(Memory(a0, {"00": bytes(128), "a2": half(*a2)}))
 
 
-@pytest.mark.parametrize("decode", QSFP_DECODERS)
-@given(lower=HALVES, pages=st.dictionaries(st.sampled_from(["00", "01", "02", "03", "11"]), HALVES))
+PAGES = ["00", "01", "02", "03", "11", "1:11", "13", "14", "20", "24", "28", "2c", "2f", "a2"]
+
+
+@pytest.mark.parametrize("identifier", IDENTIFIERS.values(), ids=IDENTIFIERS)
+@given(
+    lower=HALVES,
+    pages=st.dictionaries(st.sampled_from(PAGES), HALVES | st.binary(max_size=130), max_size=6),
+)
 def test_any_memory_gives_a_module_or_a_malformed_reply(
-    decode: Callable[[Memory], Module], lower: bytes, pages: dict[str, bytes]
+    identifier: int, lower: bytes, pages: dict[str, bytes]
 ) -> None:
     with suppress(MalformedReply):
-        list(modules.readings(decode(Memory(lower, pages))))
+        found = decode(Memory(bytes([identifier]) + lower[1:], pages))
+        for _, _, value in modules.readings(found):
+            assert isfinite(value)
 
 
-@given(st.binary(max_size=300), st.binary(max_size=300))
-def test_an_sfp_of_any_size_gives_a_module_or_a_malformed_reply(a0: bytes, a2: bytes) -> None:
-    with suppress(MalformedReply):
-        module_sff8472.decode(a0, a2)
-
-
-@given(st.binary(min_size=256, max_size=256), st.binary(min_size=256, max_size=256), st.booleans())
+@given(HALVES, HALVES, st.booleans())
 def test_any_sfp_gives_finite_values(a0: bytes, a2: bytes, external: bool) -> None:
     kinds = 0x58 if external else 0x68
-    found = module_sff8472.decode(a0[:92] + bytes([kinds]) + a0[93:], a2)
+    found = decode(Memory(b"\x03" + a0[1:92] + bytes([kinds]) + a0[93:], {"a2": a2}))
     for _, _, value in modules.readings(found):
-        assert not isinf(value)
+        assert isfinite(value)
 
 
 @pytest.mark.parametrize("first", [0x00, 0xFF, 0x42])
@@ -116,7 +118,7 @@ def qsfp(diagnostics: int = 0x0C, technology: int = 0x00) -> Module:
         (50, words(0, 0, 0, 0)),
     )
     about = half((147, bytes([technology])), (220, bytes([diagnostics])), (195, b"\x0a"))
-    return module_sff8636.decode(Memory(lower, {"00": about}))
+    return decode(Memory(lower, {"00": about}))
 
 
 def test_four_lanes_have_light_of_their_own() -> None:
@@ -159,7 +161,7 @@ def cmis(
         (206, b"\x10" * 4),
     )
     limits = half((176, words(20000, 1000, 15000, 2000)), (184, words(9000, 1000, 8000, 2000)))
-    return module_cmis.decode(Memory(lower, {"00": about, "01": offers, "02": limits, "11": lanes}))
+    return decode(Memory(lower, {"00": about, "01": offers, "02": limits, "11": lanes}))
 
 
 def test_lanes_that_do_not_exist_are_absent() -> None:

@@ -1,0 +1,165 @@
+"""Memories of many modules -> columns of the catalogue, a few array operations a layout.
+
+What a module is, and where its values lie, is worked out when it is plugged; after that a poll of
+known modules builds no label and no object per value. What is wrong with a module is counted once,
+when it is first seen so.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+
+from collectors.maps import modules
+from collectors.maps.columns import Columns
+from collectors.protocols.module import HALF, Memory
+from collectors.protocols.optics.identity import identity_of
+from collectors.protocols.optics.layout import Layout, Layouts, stacked
+from collectors.protocols.optics.presence import ONES, resolve
+from fabrichealth.errors import MalformedReply
+from fabrichealth.model import Ids, Reason, SeriesTable
+
+METRICS = modules.METRICS
+
+
+class Cage(NamedTuple):
+    """One module, and whose it is."""
+
+    device: str
+    port: str
+    memory: Memory
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Labels of what is refused about it."""
+        return {"device": self.device, "port": self.port}
+
+
+@dataclass(slots=True)
+class _Known:
+    """What is kept of a plugged module: its standing pages, its layout and its series."""
+
+    standing: dict[str, bytes]
+    layout: Layout
+    series: Ids
+    info: tuple[int, ...]
+
+
+@dataclass(slots=True)
+class ModuleColumns:
+    """Turns memories into columns; outlives polls."""
+
+    table: SeriesTable
+    _layouts: Layouts = field(default_factory=Layouts)
+    _maps: dict[int, modules.Columns] = field(default_factory=dict)
+    """By the identity of a layout; the layouts are kept for as long as this."""
+    _known: dict[tuple[str, str], _Known] = field(default_factory=dict)
+
+    def take(self, cages: Iterable[Cage], columns: Columns) -> None:
+        """Take what modules tell; one that tells nonsense is refused, its neighbours are not."""
+        ready: dict[int, list[tuple[Cage, _Known, bytes]]] = {}
+        for cage in cages:
+            try:
+                known = self._of(cage, columns)
+                image = known.layout.image(cage.memory)
+            except MalformedReply as wrong:
+                self._known.pop((cage.device, cage.port), None)
+                columns.refuse(Reason.MALFORMED, "module", cage.labels, str(wrong))
+                continue
+            ready.setdefault(id(known.layout), []).append((cage, known, image))
+        for rows in ready.values():
+            self._decode(rows, columns)
+
+    def _decode(self, rows: list[tuple[Cage, _Known, bytes]], columns: Columns) -> None:
+        layout = rows[0][1].layout
+        images = stacked(image for _, _, image in rows)
+        fits = layout.fits(images)
+        if not fits.all():  # lanes or selectors were changed: another layout from now on
+            for row in np.flatnonzero(~fits).tolist():
+                cage, known, _ = rows[row]
+                anew = self._plug(cage, columns, anew=False)
+                anew.standing = known.standing
+                self._decode([(cage, anew, anew.layout.image(cage.memory))], columns)
+            rows = [row for row, fit in zip(rows, fits.tolist(), strict=True) if fit]
+            images = images[fits]
+        values = self._map(layout).values(layout.decode(images)).ravel()
+        series = np.concatenate([np.empty(0, np.int32), *(known.series for _, known, _ in rows)])
+        told = np.isfinite(values)
+        columns.put_all(series[told], values[told])
+        for _, known, _ in rows:
+            for one in known.info:
+                columns.put(one, 1.0)
+
+    def _of(self, cage: Cage, columns: Columns) -> _Known:
+        """Return what is known of a module; worked out anew if its standing pages are others."""
+        known = self._known.get((cage.device, cage.port))
+        halves = cage.memory.pages
+        if known is None or known.standing.keys() != _standing(cage.memory, known.layout):
+            return self._plug(cage, columns)
+        if any(halves[page] is not half and halves[page] != half
+               for page, half in known.standing.items()):  # fmt: skip
+            return self._plug(cage, columns)
+        for page in known.layout.halves:
+            half = halves.get(page, b"") if page else cage.memory.lower
+            if len(half) != HALF or half == ONES:
+                return self._plug(cage, columns)
+        return known
+
+    def _plug(self, cage: Cage, columns: Columns, *, anew: bool = True) -> _Known:
+        """Work out what a module is.
+
+        Raises:
+            MalformedReply: the identifier is not known, or lower memory or page 00h is not whole.
+        """
+        layout = self._layouts.of(cage.memory)
+        names = self._map(layout).names
+        place = (cage.device, cage.port)
+        series = [self.table.intern(metric, (*place, *labels)) for metric, labels in names]
+        info = [
+            self.table.intern(metric, (*place, *labels))
+            for metric, labels, _ in modules.identity(identity_of(cage.memory))
+        ]
+        if anew:
+            _say_what_is_wrong(cage, columns)
+        standing = _standing(cage.memory, layout)
+        known = self._known[place] = _Known(
+            {page: cage.memory.pages[page] for page in standing},
+            layout,
+            np.array(series, np.int32),
+            tuple(info),
+        )
+        return known
+
+    def _map(self, layout: Layout) -> modules.Columns:
+        found = self._maps.get(id(layout))
+        if found is None:
+            found = modules.columns([cell.item for cell in layout.cells])
+            self._maps[id(layout)] = found
+        return found
+
+
+def _standing(memory: Memory, layout: Layout) -> set[str]:
+    """Return the pages read that do not move while the module is plugged."""
+    pages = {page.name: page.changes for page in layout.presence.standard.pages}
+    return {page for page in memory.pages if not pages.get(page.rpartition(":")[2], False)}
+
+
+def _say_what_is_wrong(cage: Cage, columns: Columns) -> None:
+    """Count pages that are not what the module advertises, sums that are off, unknown types."""
+    presence = resolve(cage.memory)
+    standard = presence.standard
+    for page, why in presence.unusable.items():
+        known = standard.page(page.rpartition(":")[2])
+        if known is not None and all(gate.holds(cage.memory) for gate in known.gates):
+            columns.refuse(Reason.MALFORMED, f"page {page}h", cage.labels, why)
+    for checksum in standard.checksums:
+        if checksum.page not in presence.unusable and cage.memory.has(checksum.page):
+            stated, found = checksum.stated(cage.memory)
+            if stated != found:
+                what = f"checksum {checksum.place}"
+                columns.refuse(
+                    Reason.MALFORMED, what, cage.labels, f"{stated:02x}h, not {found:02x}h"
+                )
+    for kind, count in sorted(presence.unknown.items()):
+        columns.refuse(Reason.UNSUPPORTED, f"observable type {kind}", cage.labels, count)

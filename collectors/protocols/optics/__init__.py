@@ -1,0 +1,1 @@
+"""The memory of optical modules and cables: one table of fields a standard, and two decoders."""
