@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 from emulator.ethernet import PRIORITIES, EthernetState
 from emulator.fabric import Fabric, PortState
+from emulator.module_kinds import SUPPLY, TEMPERATURE, ModuleKind
 from emulator.resp import Hashes
 
 APPL, COUNTERS, CONFIG, STATE = 0, 2, 4, 6
@@ -172,7 +173,7 @@ def _state(fabric: Fabric, switch: str) -> Iterator[tuple[str, Row]]:
             sensors[f"tx{lane + 1}power"] = f"{module.tx_dbm[lane]:.3f}" if there else "-inf"
             sensors[f"tx{lane + 1}bias"] = f"{module.bias_ma[lane]:.3f}" if there else "0.0"
         yield f"TRANSCEIVER_DOM_SENSOR|{name}", sensors
-        yield f"TRANSCEIVER_DOM_THRESHOLD|{name}", LIMITS
+        yield f"TRANSCEIVER_DOM_THRESHOLD|{name}", _limits(module.built)
         lost = "False" if port.up else "True"
         yield (
             f"TRANSCEIVER_STATUS_FLAG|{name}",
@@ -187,23 +188,26 @@ def _state(fabric: Fabric, switch: str) -> Iterator[tuple[str, Row]]:
             yield f"TRANSCEIVER_VDM_REAL_VALUE|{name}", measured
 
 
-LIMITS = {
-    f"{quantity}{bound}{level}": f"{value:.3f}"
-    for quantity, (alarm_high, warn_high, warn_low, alarm_low) in {
-        "temp": (75.0, 70.0, 0.0, -5.0),
-        "vcc": (3.63, 3.46, 3.13, 2.97),
-        "rxpower": (5.5, 4.5, -5.9, -6.9),
-        "txpower": (5.5, 4.5, -3.3, -4.3),
-        "txbias": (100.0, 95.0, 20.0, 10.0),
-    }.items()
-    for bound, level, value in (
-        ("high", "alarm", alarm_high),
-        ("high", "warning", warn_high),
-        ("low", "warning", warn_low),
-        ("low", "alarm", alarm_low),
-    )
-}
-"""Limits of a 400GBASE-DR4 module: its data sheet's kind, in C, V, dBm and mA."""
+def _limits(kind: ModuleKind) -> Row:
+    """Return a module's own limits, in C, V, dBm and mA."""
+    told = {
+        "temp": TEMPERATURE,
+        "vcc": SUPPLY,
+        "rxpower": kind.rx,
+        "txpower": kind.tx,
+        "txbias": kind.bias,
+    }
+    return {
+        f"{quantity}{bound}{level}": f"{value:.3f}"
+        for quantity, limits in told.items()
+        if limits is not None
+        for bound, level, value in (
+            ("high", "alarm", limits.high_alarm),
+            ("high", "warning", limits.high_warning),
+            ("low", "warning", limits.low_warning),
+            ("low", "alarm", limits.low_alarm),
+        )
+    }
 
 
 def _config(fabric: Fabric, switch: str) -> Iterator[tuple[str, Row]]:
