@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from emulator import fec
-from emulator.light import ratio
+from emulator.light import bit_error_rate, ratio
 from emulator.modules.builds import Build
 from emulator.modules.vdm import Instance, Observed
 from emulator.optics import ModuleState
@@ -41,13 +42,34 @@ def observe(state: ModuleState, build: Build, first: int = 0, last: int = 8) -> 
     What has no lane is told with the first lanes alone.
     """
     found: dict[Instance, float] = {}
+    heard = _heard(state)
     for kind in sorted(build.observables):
-        for lane, value in _of_type(state, build, kind):
+        for lane, value in _of_type(state, build, heard, kind):
             if lane is None and first == 0:
                 found[Instance(kind)] = value
             elif lane is not None and first <= lane < last:
                 found[Instance(kind, lane - first)] = value
     return found
+
+
+@dataclass(frozen=True)
+class Heard:
+    """The signal of one side, by lane."""
+
+    snr_db: list[float]
+    ber: list[float]
+    mean: float
+    """Mean error rate of the lanes."""
+
+
+def _heard(state: ModuleState) -> tuple[Heard, Heard]:
+    """Return host and media side."""
+    host, media = state.snr_host_db, state.snr_db
+    sides = []
+    for ratios in (host, media):
+        rates = bit_error_rate(np.array(ratios))
+        sides.append(Heard(ratios, rates.tolist(), float(rates.mean()) if ratios else 0.0))
+    return sides[0], sides[1]
 
 
 def level_transition(snr_db: float) -> float:
@@ -77,10 +99,13 @@ def _lanes(values: Sequence[float]) -> Iterator[tuple[int | None, float]]:
     yield from enumerate(values)
 
 
-def _of_type(state: ModuleState, build: Build, kind: int) -> Iterator[tuple[int | None, float]]:
+def _of_type(
+    state: ModuleState, build: Build, heard: tuple[Heard, Heard], kind: int
+) -> Iterator[tuple[int | None, float]]:
     """Yield (lane or None, value) of one type."""
     if 5 <= kind <= 34:
-        yield from _of_signal(state, build, kind)
+        lost = build.coherent and kind % 2 == 1
+        yield from _of_signal(heard[kind % 2], kind, state.built.gbps, coherent=lost)
     elif kind == 1:
         yield from _lanes([100 * age for age in state.laser_age])
     elif kind == 2:
@@ -94,28 +119,26 @@ def _of_type(state: ModuleState, build: Build, kind: int) -> Iterator[tuple[int 
     elif kind in COHERENT:
         yield 0, COHERENT[kind]
     elif kind in {140, 147}:
-        yield 0, state.snr_db[0]
+        yield 0, heard[1].snr_db[0]
     elif kind == 142:
-        yield 0, 100 / math.sqrt(float(ratio(state.snr_db[0])))
+        yield 0, 100 / math.sqrt(float(ratio(heard[1].snr_db[0])))
     elif kind in {143, 144, 145}:
         yield 0, (state.tx_dbm[0] if kind == 143 else state.rx_dbm[0])
 
 
-def _of_signal(state: ModuleState, build: Build, kind: int) -> Iterator[tuple[int | None, float]]:
-    """Yield what follows from the signal: odd types of the media side, even ones of the host."""
-    media = kind % 2 == 1
-    ratios = state.snr_db if media else state.snr_host_db
-    rates = state.ber_media if media else state.ber_host
-    mean = float(np.mean(rates)) if rates else 0.0
+def _of_signal(
+    side: Heard, kind: int, gbps: float, *, coherent: bool
+) -> Iterator[tuple[int | None, float]]:
+    """Yield (lane or None, value) of what follows from the signal of a side."""
     if kind in {5, 6}:
-        yield from _lanes(ratios)
+        yield from _lanes(side.snr_db)
     elif kind in {7, 8}:
-        yield from _lanes([level_transition(snr) for snr in ratios])
+        yield from _lanes([level_transition(snr) for snr in side.snr_db])
     elif kind in {15, 16}:
-        yield from _lanes(rates)
+        yield from _lanes(side.ber)
     elif kind <= 14:
-        yield None, mean
+        yield None, side.mean
     elif kind <= 26:
-        yield None, lost_frames(mean, build.coherent and media)
+        yield None, lost_frames(side.mean, coherent)
     else:
-        yield None, most_errors(mean, state.built.gbps)
+        yield None, most_errors(side.mean, gbps)

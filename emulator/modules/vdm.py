@@ -6,6 +6,7 @@ A group of four pages has 64 instances: descriptors in 20h-23h, samples in 24h-2
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from emulator.module_kinds import Limits
 from emulator.modules import codings
@@ -158,6 +159,7 @@ def _place(
         index += 1
 
 
+@lru_cache(maxsize=256)
 def _limits(limits: Limits, coding: Coding) -> bytes:
     """Return eight bytes: high alarm, low alarm, high warning, low warning."""
     bounds = (limits.high_alarm, limits.low_alarm, limits.high_warning, limits.low_warning)
