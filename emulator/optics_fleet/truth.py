@@ -18,6 +18,8 @@ ERROR_BER = 2.4e-4
 WARNING_BER = 1e-5
 LOW_DB, NOISY_DB = 2.0, 1.5
 """Light and signal-to-noise ratio below what they were."""
+HOT_KELVIN = 10.0
+"""Above what it was in the same air, under the same load."""
 HIGH_BIAS = 1.2
 """Bias against what it was at the same temperature."""
 
@@ -102,6 +104,7 @@ def _shows(ill: Ends, well: Ends) -> NDArray[np.bool_]:
         seen |= (healthy.snr_media - sick.snr_media >= NOISY_DB).any(axis=0)
         seen |= (healthy.snr_host - sick.snr_host >= NOISY_DB).any(axis=0)
         seen |= sick.temperature > TEMPERATURE.high_warning
+        seen |= sick.temperature - healthy.temperature >= HOT_KELVIN
     return seen
 
 
