@@ -25,6 +25,7 @@ from analyzer.evidence.optics.complaints import (
     fallen,
     faulty,
     hungry,
+    restless,
 )
 from analyzer.evidence.optics.fleet import RECALLED, REMEMBERED, WINDOWED, Optics, key_of
 from analyzer.evidence.optics.levels import BIAS, RX, SNR_HOST, SNR_MEDIA, TX, Look
@@ -77,6 +78,12 @@ class OpticsDegradingSettings(DetectorSettings):
 
     sibling_deviations: float = Field(default=6.0, gt=0)
     """And so many robust deviations further below than lanes of its peers."""
+
+    unrest_db: float = Field(default=0.75, gt=0)
+    """Light or signal that goes up and down by so much from poll to poll is restless."""
+
+    unrest_times: float = Field(default=5.0, gt=1)
+    """And so many times as much as that of its peers."""
 
     bias_excess: float = Field(default=1.2, gt=1)
     """A laser that needs so much more bias than before, at the same temperature, ages."""
@@ -135,6 +142,8 @@ class OpticsDegrading(Detector[OpticsDegradingSettings]):
             yield from behind_siblings(optics, quantity, own.sibling_db, own.sibling_deviations)
         for quantity in (SNR_MEDIA, SNR_HOST):
             yield from fallen(optics, quantity, own.signal_margin_db, own.sudden_db)
+        for quantity in (RX, SNR_MEDIA):
+            yield from restless(optics, quantity, own.unrest_db, own.unrest_times)
         for bound in ("low", "high"):
             yield from beyond_limit(optics, BIAS, bound, BIAS_DEPTH)
         yield from hungry(optics, own.bias_excess)

@@ -60,7 +60,7 @@ SIGNATURES: Mapping[str, Signature] = {
     "dirty or loose connector": Signature(
         Cause.CONTAMINATED_CONNECTOR, Where.RECEIVER, 0.36,
         {_S.RX_LOW: 0.95, _S.TX_LOW: 0.01, _S.BOTH_WAYS: 0.04, _S.SNR_LOW: 0.6,
-         _S.NOISY: 0.1, _S.RESTLESS: 0.3},
+         _S.NOISY: 0.1, _S.RESTLESS: 0.15},
     ),
     "bent or crushed fibre": Signature(
         Cause.DAMAGED_FIBER, Where.PATH, 0.28,
@@ -68,8 +68,8 @@ SIGNATURES: Mapping[str, Signature] = {
          _S.RESTLESS: 0.05},
     ),
     "reflections": Signature(
-        Cause.CONTAMINATED_CONNECTOR, Where.RECEIVER, 0.02,
-        {_S.SNR_LOW: 0.8, _S.NOISY: 0.9, _S.RESTLESS: 0.2},
+        Cause.CONTAMINATED_CONNECTOR, Where.RECEIVER, 0.05,
+        {_S.SNR_LOW: 0.8, _S.NOISY: 0.5, _S.SIGNAL_RESTLESS: 0.95},
     ),
     "laser ageing": Signature(
         Cause.DECAYING_TRANSMITTER, Where.SENDER, 0.03,
@@ -102,7 +102,7 @@ SIGNATURES: Mapping[str, Signature] = {
     ),
     "loose module": Signature(
         Cause.LOOSE_OR_BAD_MODULE, Where.RECEIVER, 0.05,
-        {_S.RX_LOW: 0.4, _S.RESTLESS: 0.9, _S.SNR_LOW: 0.5, _S.HOST_BAD: 0.2},
+        {_S.RX_LOW: 0.4, _S.RESTLESS: 0.95, _S.SNR_LOW: 0.4, _S.HOST_BAD: 0.2},
     ),
     "something else": Signature(
         Cause.UNKNOWN, Where.PATH, 0.01, dict.fromkeys(Symptom, 0.2),

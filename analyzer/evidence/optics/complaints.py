@@ -54,9 +54,9 @@ class Complaint:
 
 
 def beyond_limit(
-    optics: Optics, quantity: Quantity, bound: str, depth: float
+    optics: Optics, quantity: Quantity, bound: str, depth: float, usual: float = np.nan
 ) -> Iterator[Complaint]:
-    """Yield what lies beyond the module's own limit (`bound` low or high).
+    """Yield what lies beyond the module's own limit (`bound` low or high), else the `usual` one.
 
     The score is 1 at the limit and 2 at `depth` (in the unit) beyond it.
     """
@@ -65,6 +65,8 @@ def beyond_limit(
         return
     low = bound == "low"
     line = optics.lanes.of_places(limits.low if low else limits.high)
+    own = np.isfinite(line)
+    line = np.where(own, line, usual)
     level = optics[quantity].level
     with np.errstate(invalid="ignore"):
         beyond = (level < line) if low else (level > line)
@@ -73,7 +75,8 @@ def beyond_limit(
         value, limit = float(level[place]), float(line[place])
         says = (
             f"{WORDS[quantity.name]} {_told(quantity, value)} is "
-            f"{'below' if low else 'above'} the module's own limit of {_told(quantity, limit)}"
+            f"{'below' if low else 'above'} {'its own' if own[place] else 'the usual'} limit of "
+            f"{_told(quantity, limit)}"
         )
         score = 1.0 + abs(value - limit) / depth
         yield _complaint(optics, quantity, place, limit, score, since, says)
@@ -126,6 +129,35 @@ def behind_siblings(
         yield _complaint(optics, quantity, place, expected, gap[place] / margin, since, says)
 
 
+def restless(optics: Optics, quantity: Quantity, least: float, times: float) -> Iterator[Complaint]:
+    """Yield lanes that go up and down from poll to poll through the whole window.
+
+    Their unrest must be `least` dB and so many times that of their peers, in both halves of the
+    window: something moves, and not only once.
+    """
+    mine = optics[quantity]
+    usual = optics.usual_unrest(quantity)
+    with np.errstate(invalid="ignore"):
+        beyond = (mine.calm >= least) & ~(mine.calm < times * usual)
+    beyond &= _judged(optics, quantity) & ~_common(optics, quantity, beyond)
+    for place in np.flatnonzero(beyond).tolist():
+        row, window = int(mine.row[place]), mine.window
+        steps = np.abs(np.diff(window.values[row]))
+        with np.errstate(invalid="ignore"):
+            first = int(np.argmax(steps >= least))
+        since = float(window.times[row][first + 1])
+        if not np.isfinite(since):
+            continue
+        says = (
+            f"{WORDS[quantity.name]} goes up and down by {mine.unrest[place]:.1f} dB from poll to "
+            f"poll, now {_told(quantity, float(mine.level[place]))}"
+        )
+        expected = float(mine.baseline[place])
+        known = expected if np.isfinite(expected) else float(mine.level[place])
+        score = float(mine.calm[place]) / least
+        yield _complaint(optics, quantity, place, known, score, since, says)
+
+
 def hungry(optics: Optics, excess: float) -> Iterator[Complaint]:
     """Yield lasers that need `excess` times the bias that they needed at the same temperature."""
     mine, ratio = optics[BIAS], optics.bias_excess
@@ -165,6 +197,30 @@ def aged(optics: Optics, excess: float, days: float, doubt: float) -> Iterator[C
         score = (grown - 1.0) / (excess - 1.0)
         since = max(float(began[0]), optics.view.now - float(found.days[place]) * 86_400.0)
         yield _complaint(optics, BIAS, place, level / grown, score, since, says)
+
+
+def warmer(
+    optics: Optics, kelvin: float, deviations: float, risen: float, least: float
+) -> Iterator[Complaint]:
+    """Yield modules that are far hotter than those of the same part in the same device.
+
+    They must have risen by `risen` kelvin themselves, where their past is known, and be at least
+    `least` degrees Celsius hot: a seat that was always warm, and warmth alone, are no illness.
+    """
+    mine = optics[HEAT]
+    usual = mine.peer_middle
+    above = mine.level - usual
+    with np.errstate(invalid="ignore"):
+        beyond = (above >= kelvin) & (above >= deviations * mine.peer_spread)
+        beyond &= (mine.level >= least) & ~(mine.change < risen)
+    line = mine.level - HALF_WAY * above
+    for place, since in _sustained(optics, HEAT, beyond, line, low=False):
+        says = (
+            f"temperature {_told(HEAT, float(mine.level[place]))} is {above[place]:.0f} K above "
+            f"the {_told(HEAT, float(usual[place]))} of modules of its part in the same device"
+        )
+        score = float(above[place]) / kelvin
+        yield _complaint(optics, HEAT, place, float(usual[place]), score, since, says)
 
 
 def faulty(optics: Optics) -> Iterator[Complaint]:

@@ -27,8 +27,9 @@ class Feature:
     """The module's own limits: the warning, else the alarm."""
     high: float | None
     unrest: float | None
-    """Robust standard deviation of the last minutes."""
+    """How it goes up and down from poll to poll, as a standard deviation."""
     usual_unrest: float | None
+    """The same of its peers."""
 
     @property
     def change(self) -> float | None:

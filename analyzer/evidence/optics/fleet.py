@@ -64,6 +64,7 @@ class Optics:
         self.limits = all_limits(view.changes(THRESHOLD), self.lanes)
         self._frozen = _frozen(view, self.lanes)
         self._levels: dict[str, Levels] = {}
+        self._usual_unrest: dict[str, Floats] = {}
 
     def __getitem__(self, quantity: Quantity) -> Levels:
         """Return the levels of a quantity; worked out when they are asked for first."""
@@ -124,6 +125,13 @@ class Optics:
         """Return median and robust standard deviation over lanes of the same part ([place])."""
         group = self.modules.group[self.lanes.port]
         return group_spread(values, group, self.look.peers)
+
+    def usual_unrest(self, quantity: Quantity) -> Floats:
+        """Return the median unrest of lanes of the same part ([place])."""
+        found = self._usual_unrest.get(quantity.name)
+        if found is None:
+            found = self._usual_unrest[quantity.name] = self.among_peers(self[quantity].unrest)[0]
+        return found
 
     def limit(self, quantity: Quantity) -> Limits | None:
         """Return the modules' own limits of a quantity ([port]), None where there can be none."""
@@ -217,18 +225,9 @@ class Optics:
             peers / spread if peers is not None and spread else None,
             _known(limits.low[number]) if limits else None,
             _known(limits.high[number]) if limits else None,
-            self._unrest(mine, place),
-            _known(mine.usual_spread[place]),
+            _known(mine.unrest[place]),
+            _known(self.usual_unrest(quantity)[place]),
         )
-
-    def _unrest(self, mine: Levels, place: int) -> float | None:
-        row = int(mine.row[place])
-        values, times = mine.window.values[row], mine.window.times[row]
-        with np.errstate(invalid="ignore"):
-            recent = values[times >= mine.window.last_at[row] - self.look.hold]
-        if len(recent) < 5:
-            return None
-        return float(1.4826 * np.median(np.abs(recent - np.median(recent))))
 
 
 def key_of(quantity: Quantity, port: Port, lane: str) -> str:

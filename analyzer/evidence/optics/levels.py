@@ -1,9 +1,9 @@
 """Levels: what each lane says of one quantity now, and everything it can be compared with.
 
-In this order: the module's own limits (`limits`), its peers of the same part, its own
-long baseline. The baseline is the median of weeks of bins without the newest; where nothing is
-older than the window, its earliest third; and while something is ill, what it was when it fell
-ill. What is not known is NaN.
+In this order: the module's own limits (`limits`), its peers of the same part, its own long
+baseline. The baseline is the median of the older half of weeks; where nothing is older than the
+window, its earliest third; and while something is ill, what it was when it fell ill. What is not
+known is NaN.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from analyzer.evidence.robust import (
     group_quantiles,
     group_spread,
     row_median,
-    row_spread,
+    row_quantile,
 )
 from fabrichealth.catalogue.optics import (
     PRE_FEC_BER,
@@ -81,11 +81,11 @@ class Levels:
     """Median of the last `hold` seconds of what is fresh and settled."""
     at: Floats
     """When it was read last, unix seconds."""
-    spread: Floats
-    """Robust standard deviation over the window."""
+    unrest: Floats
+    """How it goes up and down from poll to poll, as a standard deviation; a step is none."""
+    calm: Floats
+    """The lesser unrest of the two halves of the window: what goes on in both."""
     baseline: Floats
-    usual_spread: Floats
-    """Robust standard deviation of the bins of its past."""
     siblings: Floats
     """Level less the median of the module's other lanes."""
     peer_middle: Floats
@@ -141,7 +141,7 @@ def levels(
     start = row_median(np.where(early, values, np.nan))
     level = _spread_out(size, places, np.where(speaks, now, np.nan))
     baseline = _spread_out(size, places, start)
-    old, usual_spread = _long(view, lanes, built, quantity)
+    old = _long(view, lanes, built, quantity)
     baseline = np.where(np.isfinite(old), old, baseline)
     for (name, place), value in frozen.items():
         if name == quantity.name and place < size:
@@ -158,9 +158,9 @@ def levels(
         row,
         level,
         _spread_out(size, places, window.last_at),
-        _spread_out(size, places, row_spread(values)),
+        _spread_out(size, places, np.where(speaks, _unrest(values), np.nan)),
+        _spread_out(size, places, np.where(speaks, _calm(values), np.nan)),
         baseline,
-        usual_spread,
         _against_siblings(level, lanes),
         middle,
         spread,
@@ -197,33 +197,68 @@ def _spread_out(size: int, places: Places, values: Floats) -> Floats:
 
 
 # Worked out once for each past and each set of modules, which stay until a bin closes.
-_kept: WeakKeyDictionary[Past, dict[str, tuple[bytes, Floats, Floats]]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Past, dict[str, tuple[bytes, Floats]]] = WeakKeyDictionary()
 
 
-def _long(
-    view: View, lanes: Roster, built: Modules, quantity: Quantity
-) -> tuple[Floats, Floats]:  # fmt: skip
-    """Return median and robust standard deviation of the bins of each place ([place] each)."""
+def _long(view: View, lanes: Roster, built: Modules, quantity: Quantity) -> Floats:
+    """Return the median of the bins of each place, without the newest ([place])."""
     past = view.past(quantity.metric)
     size = len(lanes)
     key = built.since.tobytes() + bytes(str(size), "ascii")
     kept = _kept.setdefault(past, {}).get(quantity.name)
     if kept is not None and kept[0] == key:
-        return kept[1], kept[2]
+        return kept[1]
     if not past.values.size:
-        return np.full(size, np.nan), np.full(size, np.nan)
+        return np.full(size, np.nan)
     rows = lanes.having(past.table, quantity.metric, past.series, quantity.tail)
     places = lanes.places(past.table, quantity.metric, past.series[rows])
     values = past.values[rows]
     mine = past.starts[None, :] >= built.since[lanes.port[places]][:, None]
     values = np.where(mine, values, np.nan)
-    older = values.copy()
-    several = np.isfinite(values[:, :-1]).any(axis=1)
-    older[several, -1] = np.nan  # the newest may be ill already, if there are others
+    older = np.where(_older(past, values), values, np.nan)
     middle = _spread_out(size, places, row_median(older))
-    spread = _spread_out(size, places, row_spread(older))
-    _kept[past][quantity.name] = (key, middle, spread)
-    return middle, spread
+    _kept[past][quantity.name] = (key, middle)
+    return middle
+
+
+SEVERAL_DAYS = 2 * 86_400.0
+"""With a past shorter than this the daily cycle would show if only half of it were taken."""
+
+
+def _older(past: Past, values: Floats) -> NDArray[np.bool_]:
+    """Return which bins make the baseline of each row ([s, k]).
+
+    The older half of the time in which it said something, so that a slow decline shows; of a
+    short past all but the newest bin, which may be ill already; the only one if there is no other.
+    """
+    known = np.isfinite(values)
+    starts = np.where(known, past.starts, np.inf).min(axis=1)
+    ends = np.where(known, past.ends, -np.inf).max(axis=1)
+    with np.errstate(invalid="ignore"):
+        half = np.where(ends - starts >= SEVERAL_DAYS, (starts + ends) / 2, np.inf)
+    older = past.ends[None, :] <= half[:, None]
+    several = known[:, :-1].any(axis=1)
+    older[several, -1] = False
+    return older
+
+
+STEPS = 4
+"""Fewer steps between polls than this tell nothing of unrest."""
+
+STEP_SHARE, STEP_DEVIATIONS = 0.8, 1.812
+"""The 80 % quantile of steps between polls of white noise is so many standard deviations; a
+single step among them does not move it."""
+
+
+def _unrest(values: Floats) -> Floats:
+    steps = np.abs(np.diff(values, axis=1))
+    told = np.isfinite(steps).sum(axis=1) >= STEPS
+    return np.where(told, row_quantile(steps, STEP_SHARE) / STEP_DEVIATIONS, np.nan)
+
+
+def _calm(values: Floats) -> Floats:
+    half = values.shape[1] // 2
+    return np.minimum(_unrest(values[:, :half]), _unrest(values[:, half:]))
 
 
 def _with_device(group: NDArray[np.int64], lanes: Roster) -> NDArray[np.int64]:

@@ -35,6 +35,7 @@ class Symptom(StrEnum):
     HOT = "a module is hot"
     NOISY = "more errors than the signal explains"
     RESTLESS = "light received goes up and down"
+    SIGNAL_RESTLESS = "the receiver's signal goes up and down, its light does not"
     BANK_DIM = "ports of the same laser bank are dim too"
 
 
@@ -57,6 +58,7 @@ def symptoms(link: Direction) -> dict[Symptom, bool]:
     sent = _lane(link.sending, link.lane)
     got = _lane(link.receiving, link.lane)
     rx, tx = _lost(got.rx if got else None), _lost(sent.tx if sent else None)
+    restless = _restless(got.rx if got else None)
     found: dict[Symptom, bool | None] = {
         Symptom.RX_LOW: None if rx is None else rx >= VISIBLE_DB,
         Symptom.TX_LOW: None if tx is None else tx >= max(VISIBLE_DB, SAME_LOSS * (rx or 0.0)),
@@ -66,7 +68,8 @@ def symptoms(link: Direction) -> dict[Symptom, bool]:
         Symptom.HOST_BAD: _host_bad(link),
         Symptom.HOT: _any(is_hot(link.sending), is_hot(link.receiving)),
         Symptom.NOISY: None if got is None else _at_least(got.noise_change, VISIBLE_DB),
-        Symptom.RESTLESS: _restless(got.rx if got else None),
+        Symptom.RESTLESS: restless,
+        Symptom.SIGNAL_RESTLESS: None if restless else _restless(got.snr_media if got else None),
         Symptom.BANK_DIM: link.bank_dim,
     }
     return {symptom: there for symptom, there in found.items() if there is not None}
