@@ -6,7 +6,7 @@ own.
 
 from emulator.module_kinds import SUPPLY, TEMPERATURE, Limits
 from emulator.modules import cmis_lanes, codings, coherent, copper, diagnostics, vdm
-from emulator.modules.builds import BUILDS, Build
+from emulator.modules.builds import BUILDS, C_BAND, Build
 from emulator.modules.flags import beyond
 from emulator.modules.memory import LOWER, Memory, name_of
 from emulator.modules.observed import observe
@@ -118,7 +118,8 @@ def _advertise(memory: Memory, state: ModuleState, build: Build) -> None:
     memory.put("01", 146, codings.s8(TEMPERATURE.high_warning))
     memory.put("01", 147, codings.s8(TEMPERATURE.low_warning))
     memory.set("01", 151, 0x10 if kind.optical else 0)
-    memory.set("01", 155, 0x02 if kind.optical else 0)
+    tunable = 0xC0 if build.technology == C_BAND else 0
+    memory.set("01", 155, tunable | (0x02 if kind.optical else 0))
     lock = kind.retimed << 2
     memory.set("01", 157, kind.optical | 0x02 | lock | 0x08)
     memory.set("01", 158, 0x02 | lock)

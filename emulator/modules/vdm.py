@@ -161,6 +161,8 @@ def _place(
 
 @lru_cache(maxsize=256)
 def _limits(limits: Limits, coding: Coding) -> bytes:
-    """Return eight bytes: high alarm, low alarm, high warning, low warning."""
+    """Return eight bytes: high alarm, low alarm, high warning, low warning; zeros: none is set."""
+    if limits == NO_LIMITS:
+        return bytes(8)
     bounds = (limits.high_alarm, limits.low_alarm, limits.high_warning, limits.low_warning)
-    return b"".join(coding(min(max(bound, -1e9), 1e9)) for bound in bounds)
+    return b"".join(map(coding, bounds))
