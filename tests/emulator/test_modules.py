@@ -2,6 +2,7 @@
 
 import json
 import struct
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from emulator.light import DARK_DBM
 from emulator.module_kinds import KINDS
 from emulator.modules import codings, copper, diagnostics, sff8472, sff8636
+from emulator.modules.__main__ import main
 from emulator.modules.builds import BUILDS
 from emulator.modules.device import Bus
 from emulator.modules.image import image, memory
@@ -368,3 +370,23 @@ def test_any_state_has_an_image(kind: str, dbm: float, wear: float, celsius: flo
     state.rx_dbm = [dbm] * state.lanes
     sizes = {name: len(content) for name, content in image(state).items()}
     assert set(sizes.values()) <= {128, 256}
+
+
+@pytest.mark.parametrize("form", ["json", "binary"])
+def test_images_of_every_kind_that_can_have_a_fault_are_written(form: str, tmp_path: Path) -> None:
+    assert main([str(tmp_path), "--fault", "failed", "--strength", "3", "--form", form]) == 0
+    names = {file.stem for file in tmp_path.iterdir()}
+    assert names == {name for name, kind in KINDS.items() if kind.laser is not None}
+    if form == "json":
+        dark = bytes.fromhex(json.loads((tmp_path / "dr4.json").read_text())["pages"]["11"])
+    else:
+        dark = (tmp_path / "dr4.bin").read_bytes()[128 * 0x12 :][:128]
+    assert dark[135 - 128] == 1  # lane 1 has a transmitter that fails
+    assert dark[154 - 128 : 156 - 128] == b"\0\1"
+
+
+def test_a_kind_that_cannot_have_a_fault_is_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main([str(tmp_path), "--kind", "dac", "--fault", "dirt"]) == 1
+    assert "dac cannot have dirt" in capsys.readouterr().err
