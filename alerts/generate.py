@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from alerts.alert import Alert, Case
+from alerts.link_causes import SIGNS
 from fabrichealth.kinds import KINDS, IncidentKind
 from fabrichealth.plugins import constants
 
@@ -146,4 +147,13 @@ def _kind_page(kind: IncidentKind) -> str:
 
 `fabrichealth explain INCIDENT` tells the incident's own evidence, its victims, and what else was
 considered. Victims need no work of their own: they recover with the culprit.
-"""
+{_causes(kind)}"""
+
+
+def _causes(kind: IncidentKind) -> str:
+    """Return how the kind's causes are told apart, where somebody at the rack can."""
+    rows = [f"| {c} | {SIGNS[c].shows} | {SIGNS[c].do} |" for c in kind.causes if c in SIGNS]
+    if not rows:
+        return ""
+    head = ["", "## Telling the causes apart", "", "| cause | what shows it | what helps |"]
+    return "\n".join([*head, "|---|---|---|", *rows, ""])
