@@ -51,6 +51,8 @@ class ModuleState:
     """What acts on it, by what brings it."""
     supply_dbm: list[float] = field(default_factory=list)
     """Light of the external laser source at each lane of a module that has none."""
+    wire_ber: float = 0.0
+    """Mean error rate of the lanes between host and module, when it last shone."""
     power_state: int = READY
     fault_cause: int = 0
     """Why the module is in state Fault (CMIS lower byte 41)."""
@@ -87,6 +89,9 @@ class ModuleState:
         )
         self.bias_ma = np.broadcast_to(bias, self.lanes).tolist()
         self.tx_dbm = np.broadcast_to(light, self.lanes).tolist()
+        # the host's lanes of one media lane share its stress, so the mean is that of either
+        host = _bit_error_rate(host_snr(self.temperature, stress))
+        self.wire_ber = float(host.mean()) if self.built.host_lanes else 0.0
 
     def receive(self, sender: "ModuleState | None") -> None:
         """Let the light of the other end arrive, None if it is dark."""

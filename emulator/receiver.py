@@ -19,6 +19,8 @@ class ReceiverState:
     """Codewords with 0 to 15 symbol errors."""
     uncorrectable: float = 0.0
     corrected_bits: float = 0.0
+    electrical_ber: float = 0.0
+    """Error rate of the wires: from the far host into its module, and from ours to this port."""
     rx_errors: float = 0.0
     """Frames that were torn by what FEC could not mend."""
 
@@ -35,12 +37,13 @@ class ReceiverState:
     @property
     def pre_fec_ber(self) -> float:
         """Bit-error rate before correction, as a device that measures it would say now."""
-        return self.module.ber
+        return min(self.module.ber + self.electrical_ber, 0.5)
 
     def receive(self, sender: "ReceiverState", gbps: float, step: float, draw: Draw) -> None:
         """Let what `sender` sent in `step` seconds arrive at so many Gbit/s."""
         self.module.receive(sender.module)
-        ber = self.module.ber
+        self.electrical_ber = sender.module.wire_ber + self.module.wire_ber
+        ber = self.pre_fec_ber
         words = fec.codewords_per_second(gbps) * step
         *mended, lost = fec.spectrum(ber)
         for count, share in enumerate(mended):

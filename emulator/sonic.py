@@ -181,10 +181,13 @@ def _state(fabric: Fabric, switch: str) -> Iterator[tuple[str, Row]]:
         )
         if port.up:
             measured = {}
-            for lane, snr in enumerate(module.snr_db):
-                ber = max(state.pre_fec_ber, 1e-15)
-                measured[f"esnr_media_input{lane + 1}"] = f"{snr:.3f}"
-                measured[f"prefec_ber_avg_media_input{lane + 1}"] = f"{ber:.3e}"
+            for side, ratios, rates in (
+                ("media", module.snr_db, module.ber_media),
+                ("host", module.snr_host_db, module.ber_host),
+            ):
+                for lane, (snr, ber) in enumerate(zip(ratios, rates, strict=True), 1):
+                    measured[f"esnr_{side}_input{lane}"] = f"{snr:.3f}"
+                    measured[f"prefec_ber_avg_{side}_input{lane}"] = f"{max(ber, 1e-15):.3e}"
             yield f"TRANSCEIVER_VDM_REAL_VALUE|{name}", measured
 
 

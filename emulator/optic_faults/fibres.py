@@ -24,7 +24,7 @@ class Dirt(OpticFault):
     @classmethod
     def fits(cls, kind: ModuleKind) -> bool:
         """Only what has a connector for light."""
-        return kind.medium in CONNECTED
+        return kind.medium in CONNECTED and kind.receiver is not None
 
     def stress(self, kind: ModuleKind, moments: Moments) -> Stress:
         """Loss in dB."""
@@ -64,7 +64,7 @@ class Reflection(OpticFault):
     @classmethod
     def fits(cls, kind: ModuleKind) -> bool:
         """Only what has a connector for light."""
-        return kind.medium in CONNECTED
+        return kind.medium in CONNECTED and kind.receiver is not None
 
     def stress(self, kind: ModuleKind, moments: Moments) -> Stress:
         """Interference against the signal: its phase wanders, so it comes and goes."""
@@ -84,7 +84,7 @@ class LooseConnector(OpticFault):
     @classmethod
     def fits(cls, kind: ModuleKind) -> bool:
         """Only what has a connector for light."""
-        return kind.medium in CONNECTED
+        return kind.medium in CONNECTED and kind.receiver is not None
 
     def stress(self, kind: ModuleKind, moments: Moments) -> Stress:
         """Loss in dB, of other lanes at each moment."""

@@ -148,6 +148,7 @@ def test_copper_has_no_dirt_and_dsps_only_have_firmware() -> None:
     assert not FAULTS["firmware"].fits(KINDS["lpo"])
     assert not FAULTS["ageing"].fits(KINDS["cpo"])
     assert FAULTS["bank"].fits(KINDS["cpo"])
+    assert not FAULTS["dirt"].fits(KINDS["els"])
 
 
 @pytest.mark.parametrize("name", [name for name, fault in FAULTS.items() if name not in KIND_OF])
@@ -174,3 +175,18 @@ def test_dirt_in_a_fabric_is_what_its_receiver_sees() -> None:
     assert light[0] == pytest.approx(-4.0, abs=0.1)
     assert light[3] == pytest.approx(-1.0, abs=0.1)
     assert [event["kind"] for event in events] == ["part_touched"]
+
+
+def test_a_weak_contact_at_one_host_is_mended_at_both_ends_and_leaves_the_light() -> None:
+    fabric = Fabric(PLAN, seed=3, now=0.0)
+    port = next(one for one, state in fabric.ports.items() if state.ethernet is not None)
+    far = fabric.peer(fabric.ports[port]).name
+    world = World(fabric, [FAULTS["host"](300.0, 3600.0, port, 3, lane=0)])
+    for now in range(5, 300, 5):
+        world.step(float(now))
+    before = [fabric.optical(one).pre_fec_ber for one in (port, far)]
+    for now in range(300, 600, 5):
+        world.step(float(now))
+    after = [fabric.optical(one).pre_fec_ber for one in (port, far)]
+    assert min(after) > 1e-5 > 1e-7 > max(before)
+    assert fabric.optical(port).module.ber == pytest.approx(fabric.optical(far).module.ber)
