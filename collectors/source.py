@@ -6,7 +6,7 @@ duplicates, logs and self-metrics are the poller's.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -77,7 +77,8 @@ class Source(ABC):
     schemes: ClassVar[tuple[str, ...]] = ()
     """URL schemes of its addresses; none for what runs on the host."""
     local: ClassVar[bool] = False
-    """Whether it reads this host where no address is given, and takes a path for one."""
+    """Whether it reads this host where no address is given, and takes a path, or without schemes
+    a name on the host, for one."""
 
     def __init__(self, settings: SourceSettings, target: Target, table: SeriesTable) -> None:
         self.settings = settings
@@ -118,6 +119,17 @@ class Source(ABC):
     def urgent(self, poll: Poll) -> Urgency | None:
         """Return how closely this target should be watched for a while, by what a poll said."""
         return None
+
+    def report(self, *, explain: bool) -> Iterator[str] | None:
+        """Return the lines of a report of what was read last, for a person; None without one.
+
+        `explain` asks where each value comes from.
+        """
+        return None
+
+    def explanation(self) -> Iterator[dict[str, object]]:
+        """Yield where each value read last comes from, as plain JSON objects, where it can tell."""
+        return iter(())
 
     async def close(self) -> None:
         """Let go of connections and threads; called once, when the target goes."""

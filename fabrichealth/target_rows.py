@@ -97,7 +97,7 @@ class SourceKind:
     schemes: tuple[str, ...]
     """URL schemes of its addresses; empty for a source that runs on the host."""
     local: bool = False
-    """Whether the address may be missing, or be a path on the host."""
+    """Whether the address may be missing, or be a path or, without schemes, a name on the host."""
 
 
 def targets(
@@ -145,8 +145,8 @@ def _with_capture(row: TargetRow, kind: SourceKind, base: Path) -> TargetRow:
 
 def _check_address(file: YamlFile, loc: Loc, row: TargetRow, kind: SourceKind) -> None:
     if not kind.schemes:
-        if row.address:
-            raise file.error((*loc, "address"), f"{row.source} runs on the host and has none")
+        if row.address and (not kind.local or "://" in row.address):
+            raise file.error((*loc, "address"), f"{row.source} runs on the host and has no URL")
         return
     if kind.local and (not row.address or row.address.startswith("/")):
         return

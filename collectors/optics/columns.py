@@ -16,7 +16,8 @@ from collectors.maps.columns import Columns
 from collectors.protocols.module import HALF, Memory
 from collectors.protocols.optics.identity import identity_of
 from collectors.protocols.optics.layout import Layout, Layouts, stacked
-from collectors.protocols.optics.presence import ONES, resolve
+from collectors.protocols.optics.presence import ONES, usable
+from collectors.protocols.optics.reference import NOT_ABOVE
 from fabrichealth.errors import MalformedReply
 from fabrichealth.model import Ids, Reason, SeriesTable
 
@@ -121,7 +122,7 @@ class ModuleColumns:
             for metric, labels, _ in modules.identity(identity_of(cage.memory))
         ]
         if anew:
-            _say_what_is_wrong(cage, columns)
+            _say_what_is_wrong(cage, layout, columns)
         standing = _standing(cage.memory, layout)
         known = self._known[place] = _Known(
             {page: cage.memory.pages[page] for page in standing},
@@ -145,21 +146,24 @@ def _standing(memory: Memory, layout: Layout) -> set[str]:
     return {page for page in memory.pages if not pages.get(page.rpartition(":")[2], False)}
 
 
-def _say_what_is_wrong(cage: Cage, columns: Columns) -> None:
+def _say_what_is_wrong(cage: Cage, layout: Layout, columns: Columns) -> None:
     """Count pages that are not what the module advertises, sums that are off, unknown types."""
-    presence = resolve(cage.memory)
-    standard = presence.standard
-    for page, why in presence.unusable.items():
+    standard = layout.presence.standard
+    _, unusable = usable(cage.memory, standard)
+    for page, why in unusable.items():
         known = standard.page(page.rpartition(":")[2])
         if known is not None and all(gate.holds(cage.memory) for gate in known.gates):
             columns.refuse(Reason.MALFORMED, f"page {page}h", cage.labels, why)
     for checksum in standard.checksums:
-        if checksum.page not in presence.unusable and cage.memory.has(checksum.page):
+        if checksum.page not in unusable and cage.memory.has(checksum.page):
             stated, found = checksum.stated(cage.memory)
             if stated != found:
-                what = f"checksum {checksum.place}"
-                columns.refuse(
-                    Reason.MALFORMED, what, cage.labels, f"{stated:02x}h, not {found:02x}h"
-                )
-    for kind, count in sorted(presence.unknown.items()):
+                says = f"{stated:02x}h, not {found:02x}h"
+                columns.refuse(Reason.MALFORMED, f"checksum {checksum.place}", cage.labels, says)
+    for cell in layout.unbelieved(layout.image(cage.memory)):
+        item = cell.item
+        if item is not None:
+            what = f"limits of {item.quantity} ({cell.place})"
+            columns.refuse(Reason.IMPLAUSIBLE, what, cage.labels, NOT_ABOVE)
+    for kind, count in sorted(layout.presence.unknown.items()):
         columns.refuse(Reason.UNSUPPORTED, f"observable type {kind}", cage.labels, count)

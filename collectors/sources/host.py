@@ -15,7 +15,6 @@ import asyncio
 from collections.abc import Mapping
 from concurrent.futures import Future
 from pathlib import Path
-from threading import Thread
 from typing import Any, Literal
 
 from pydantic import Field
@@ -38,6 +37,7 @@ from collectors.optics.reading import ModuleReader
 from collectors.protocols.lldpcli import Neighbors
 from collectors.source import Source, SourceSettings, Target
 from collectors.transports.ethtool import Kernel
+from collectors.transports.own_thread import started
 from collectors.transports.tree import FolderTree, Tree
 from fabrichealth.errors import SourceUnavailable
 from fabrichealth.model import Poll, SeriesTable
@@ -114,7 +114,7 @@ class Host(Source):
         name = self.target.name
         if self._visit is not None and not self._visit.done():
             raise SourceUnavailable(f"{name}: a driver has not answered the last poll; see dmesg")
-        self._visit = self._started(at)
+        self._visit = started(f"host {name}", lambda: self._read(at))
         try:
             async with asyncio.timeout(self.settings.timeout):
                 poll = await asyncio.shield(asyncio.wrap_future(self._visit))
@@ -186,19 +186,6 @@ class Host(Source):
             self._modules.close()
         if self._kernel is not None:
             self._kernel.close()
-
-    def _started(self, at: float) -> Future[Poll]:
-        """Start a visit in a daemon thread: one that a driver holds must not hold our exit."""
-        visit: Future[Poll] = Future()
-
-        def read() -> None:
-            try:
-                visit.set_result(self._read(at))
-            except BaseException as wrong:  # noqa: BLE001 - for whoever waits for the visit
-                visit.set_exception(wrong)
-
-        Thread(target=read, name=f"host {self.target.name}", daemon=True).start()
-        return visit
 
     def _host_tree(self, files: Tree, retry: float) -> HostTree:
         settings = self.settings

@@ -109,8 +109,10 @@ def _source(name: str) -> str:
     address = (
         " or ".join(f"`{scheme}://`" for scheme in kind.schemes) or "none: it runs on the host"
     )
-    if kind.local:
+    if kind.local and kind.schemes:
         address += ", a path, or none for this host itself"
+    elif kind.local:
+        address = "a name on the host, a path, or none for this host itself"
     gives = "\n".join(f"- `{metric}`: {metric.help}" for metric in sorted(kind.metrics, key=str))
     return (
         f"# {name}\n\n{module.__doc__ or ''}\n\nAddress: {address}.\n\n"

@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import re
+from dataclasses import dataclass
 from pathlib import Path
 
 from collectors.intake import Bounds, checked
@@ -41,6 +42,9 @@ class Read(Command):
         parser.add_argument("what", nargs="*", help="an address, or captures in order")
         parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
         parser.add_argument("--json", action="store_true", help="JSON objects, one a line")
+        parser.add_argument(
+            "--explain", action="store_true", help="where each value comes from"
+        )
 
     def run(self, asked: argparse.Namespace) -> int:
         """Read, print, and return 1 if nothing was read."""
@@ -59,21 +63,45 @@ class Read(Command):
             raise UsageError("one address at a time; several arguments are captures in order")
         table = SeriesTable()
         if captures:
-            polls = _from_captures(asked.source, captures, given, table)
+            polls = _from_captures(asked.source, captures, given, table, asked.explain)
         else:
             address = _address(asked.source, asked.what)
-            polls = [_from_device(asked.source, address, given, table)]
+            whole = {"whole": "true"} if not asked.json and _can_be_whole(asked.source) else {}
+            polls = [_from_device(asked.source, address, whole | given, table, asked.explain)]
         read = 0
-        for target, poll in polls:
-            read += poll.readings + len(poll.neighbors)
+        for one in polls:
+            read += one.poll.readings + len(one.poll.neighbors)
             if asked.json:
-                _print_json(asked.source, target, poll, table)
+                for explained in one.explanation:
+                    _terminal.tell(explained)
+                _print_json(asked.source, one.target, one.poll, table)
             else:
-                _print_text(asked.source, target, poll, table)
-        refused = sum(len(poll.refused) for _, poll in polls)
-        if not read and (refused or not any(poll.missing for _, poll in polls)):
+                _print_text(asked.source, one, table)
+        refused = sum(len(one.poll.refused) for one in polls)
+        if not read and (refused or not any(one.poll.missing for one in polls)):
             _terminal.warn(f"{asked.source}: nothing was read, {refused} readings were refused")
         return WELL if read else AGAINST
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """One poll, and what the source itself says of it where it has more to say than readings."""
+
+    target: str
+    poll: Poll
+    report: tuple[str, ...] = ()
+    explanation: tuple[dict[str, object], ...] = ()
+
+
+def _shown(source: Source, poll: Poll, *, explain: bool) -> _Shown:
+    report = tuple(source.report(explain=explain) or ())
+    explanation = tuple(source.explanation()) if explain else ()
+    return _Shown(source.target.name, poll, report, explanation)
+
+
+def _can_be_whole(name: str) -> bool:
+    """Return whether a source can read more than its readings need, for a report."""
+    return "whole" in source_type(name).settings_type.model_fields
 
 
 def _there(path: Path) -> bool:
@@ -91,6 +119,8 @@ def _address(name: str, words: list[str]) -> str:
     if kind.local and not words:
         return ""
     if not schemes:
+        if words and kind.local and "://" not in words[0]:
+            return words[0]
         if words:
             raise UsageError(f"{words[0]}: no such capture; {name} runs on this host, no address")
         return ""
@@ -135,20 +165,22 @@ def _build(
 
 
 def _from_device(
-    name: str, address: str, given: dict[str, str], table: SeriesTable
-) -> tuple[str, Poll]:
+    name: str, address: str, given: dict[str, str], table: SeriesTable, explain: bool
+) -> _Shown:
     """Visit a device once, as the poller would."""
-    subject = given.get("name") or _subject(address)
+    here = not source_type(name).schemes
+    subject = given.get("name") or (host_name() if here else _subject(address))
 
-    async def visit() -> Poll:
+    async def visit() -> _Shown:
         source = _build(name, subject, address, given, table)
         clock = Clock()
         try:
-            return await visited(source, Bounds(table), clock, clock.now())
+            poll = await visited(source, Bounds(table), clock, clock.now())
+            return _shown(source, poll, explain=explain)
         finally:
             await source.close()
 
-    return subject, asyncio.run(visit())
+    return asyncio.run(visit())
 
 
 def _subject(address: str) -> str:
@@ -159,8 +191,8 @@ def _subject(address: str) -> str:
 
 
 def _from_captures(
-    name: str, captures: list[Path], given: dict[str, str], table: SeriesTable
-) -> list[tuple[str, Poll]]:
+    name: str, captures: list[Path], given: dict[str, str], table: SeriesTable, explain: bool
+) -> list[_Shown]:
     """Read captures in order; one source object sees them all, as it would live."""
     polls = [poll for path in captures for poll in in_order(path)]
     stem = captures[0].resolve().stem or "capture"
@@ -168,7 +200,7 @@ def _from_captures(
     source = _build(name, subject, "", given, table)
     step = _number("interval", given)
     first = _number("at", given)
-    found: list[tuple[str, Poll]] = []
+    found: list[_Shown] = []
     bounds = Bounds(table)
     for number, files in enumerate(polls):
         try:
@@ -178,9 +210,10 @@ def _from_captures(
             poll = source.captured(files, at)
         except SourceUnavailable as wrong:
             _terminal.warn(str(wrong))  # the captures after it are read all the same
-            found.append((subject, Poll(missing=[str(file) for file in files])))
+            found.append(_Shown(subject, Poll(missing=[str(file) for file in files])))
             continue
-        found.append((subject, checked(poll, bounds, table, at, source.settings.stale_after)))
+        poll = checked(poll, bounds, table, at, source.settings.stale_after)
+        found.append(_shown(source, poll, explain=explain))
     return found
 
 
@@ -240,8 +273,11 @@ def _print_json(name: str, target: str, poll: Poll, table: SeriesTable) -> None:
     )
 
 
-def _print_text(name: str, target: str, poll: Poll, table: SeriesTable) -> None:
-    for batch in poll.batches:
+def _print_text(name: str, shown: _Shown, table: SeriesTable) -> None:
+    poll = shown.poll
+    for line in shown.report:
+        _terminal.say(line)
+    for batch in poll.batches if not shown.report else ():
         for series, value in zip(batch.series.tolist(), batch.values.tolist(), strict=True):
             metric = table.metric(series)
             words = " ".join(
@@ -249,12 +285,12 @@ def _print_text(name: str, target: str, poll: Poll, table: SeriesTable) -> None:
                 for label, text in zip(metric.labels, table.labels(series), strict=True)
                 if text
             )
-            shown = "" if metric.kind is Kind.INFO else f" = {value:.12g} {metric.unit.value}"
-            _terminal.say(f"{metric.name:44} {words}{shown}".rstrip())
+            number = "" if metric.kind is Kind.INFO else f" = {value:.12g} {metric.unit.value}"
+            _terminal.say(f"{metric.name:44} {words}{number}".rstrip())
     for one in poll.refused:
         words = " ".join(f"{label}={text}" for label, text in one.labels.items())
         _terminal.say(f"refused ({one.reason.value}): {one.what} {words} {one.raw!r}")
     missing = f", missing {', '.join(poll.missing)}" if poll.missing else ""
     _terminal.say(
-        f"{name} {target}: {poll.readings} readings, {len(poll.refused)} refused{missing}"
+        f"{name} {shown.target}: {poll.readings} readings, {len(poll.refused)} refused{missing}"
     )

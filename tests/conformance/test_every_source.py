@@ -19,8 +19,11 @@ from emulator.eos import SHOW
 from emulator.fabric import Fabric
 from emulator.hosttree import HostTree, nics
 from emulator.kernlog import KernelLog
+from emulator.module_kinds import KINDS
+from emulator.modules.image import image
 from emulator.netbox import NetBox
 from emulator.nvue import NvueSwitch
+from emulator.optics import ModuleState
 from emulator.pages import dcgm, switch, ualink
 from emulator.plan import Plan
 from emulator.snmp import Variable
@@ -285,6 +288,16 @@ def _files(folder: Path, **texts: str) -> list[Path]:
     return [folder]
 
 
+def modules_of_a_switch(folder: Path) -> list[Path]:
+    folder.mkdir(exist_ok=True)
+    for kind in ("2xfr4", "aec", "cwdm4", "sfp"):
+        halves = image(ModuleState("S42", KINDS[kind].lanes, kind=kind))
+        pages = {name: half.hex() for name, half in halves.items()}
+        lower = {"lower": pages.pop("lower"), "pages": pages} if "lower" in pages else pages
+        (folder / f"{kind}.json").write_text(json.dumps(lower))
+    return [folder]
+
+
 def databases(folder: Path) -> list[Path]:
     return _document(folder, switch_of_sonic(4))
 
@@ -322,6 +335,7 @@ def _document(folder: Path, content: Any) -> list[Path]:
 
 EMULATED = {
     "eapi": [eos_results],
+    "eeprom": [modules_of_a_switch],
     "gnmi": [notifications, tables_over_gnmi, streamed],
     "hccn": [npu],
     "host": [host_tree],

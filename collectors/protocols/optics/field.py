@@ -60,7 +60,8 @@ class When:
         """Return where these bits lie, as people write it: `01h:160 bit 2`."""
         bits = f"{self.low}" if self.width == 1 else f"{self.low + self.width - 1}-{self.low}"
         whole = self.width == 8
-        return where(self.page, self.byte) + ("" if whole else f" bit {bits}")
+        word = "bit" if self.width == 1 else "bits"
+        return where(self.page, self.byte) + ("" if whole else f" {word} {bits}")
 
 
 def offered(page: str, byte: int, bit: int, what: str = "not advertised") -> When:

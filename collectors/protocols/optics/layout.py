@@ -89,8 +89,8 @@ class Layout:
     cells: tuple[Cell, ...]
     """What each column is."""
     _groups: tuple[_Group, ...]
-    _limits: tuple[Columns, Columns, Columns]
-    """Bytes of each set of four limits; columns of limits; and the set of each such column."""
+    _limits: tuple[Columns, Columns]
+    """Bytes of sets of four limits, set after set; and columns [set, 4] of what they become."""
     _veils: tuple[tuple[Callable[[Reader], NDArray[np.bool_]], Columns], ...]
     _expected: tuple[Columns, Octets]
     _floats: Columns
@@ -111,14 +111,7 @@ class Layout:
         out = np.empty((len(images), len(self.cells)))
         for group in self._groups:
             group.decode(images, out)
-        octets, columns, sets = self._limits
-        if len(columns):
-            four = images.take(octets, axis=1).view(np.uint64)
-            unset = (four == 0) | (four == np.iinfo(np.uint64).max)
-            if unset.any():
-                picked = out[:, columns]
-                picked[unset[:, sets]] = np.nan
-                out[:, columns] = picked
+        out[:, self._limits[1]] = self._believed(images, out)
         reader = _reader(images, self.halves)
         for holds, columns in self._veils:
             rows = np.flatnonzero(holds(reader))
@@ -130,6 +123,31 @@ class Layout:
             out[:, self._floats] = picked
         return out
 
+    def unbelieved(self, image: bytes) -> list[Cell]:
+        """Return the high alarms of those limits of a module that are set and make no sense."""
+        images = stacked([image])
+        octets, columns = self._limits
+        whole = np.empty((1, len(self.cells)))
+        for group in self._groups:
+            group.decode(images, whole)
+        lost = np.isnan(self._believed(images, whole)).all(axis=2) & ~_unset(images, octets)
+        return [self.cells[columns[row, 0]] for row in np.flatnonzero(lost[0])]
+
+    def _believed(self, images: Octets, out: Floats) -> Floats:
+        """Return limits [module, set, 4] as decoded; NaN where never set, or none is within."""
+        octets, columns = self._limits
+        four = out[:, columns]
+        with np.errstate(invalid="ignore"):
+            four[_unset(images, octets) | ~(four[:, :, 0] > four[:, :, 1])] = np.nan
+        return four
+
+
+def _unset(images: Octets, octets: Columns) -> NDArray[np.bool_]:
+    """Return [module, set] whether four limits are all 00h or all FFh."""
+    four = images.take(octets, axis=1).view(np.uint64)
+    unset: NDArray[np.bool_] = (four == 0) | (four == np.iinfo(np.uint64).max)
+    return unset
+
 
 def compiled(presence: Presence, memory: Memory, *, told_only: bool = False) -> Layout:
     """Compile the layout of a module, for all its numbers or those that the catalogue takes."""
@@ -139,7 +157,7 @@ def compiled(presence: Presence, memory: Memory, *, told_only: bool = False) -> 
         if cell.field.numeric and (cell.field.tells is not None or not told_only)
     ]
     needed = {half_of(cell) for cell in cells} | {page for page, _ in presence.consulted}
-    needed |= {veil.page for veil in presence.standard.veils}
+    needed |= {veil.page for veil in presence.standard.veils if any(map(veil.hides, cells))}
     there = {"", *memory.pages} - presence.unusable.keys()
     halves = tuple(sorted(needed & there))
     start = {half: HALF * number for number, half in enumerate(halves)}
@@ -205,24 +223,23 @@ def _group(first: int, cells: Sequence[Cell], start: dict[str, int]) -> _Group:
     )
 
 
-def _limit_sets(cells: Sequence[Cell], start: dict[str, int]) -> tuple[Columns, Columns, Columns]:
-    sets: dict[int, int] = {}
-    columns: list[int] = []
-    of_set: list[int] = []
-    for number, cell in enumerate(cells):
-        if cell.field.of_four >= 0:
-            first = _at(start, half_of(cell), cell.byte) - 2 * cell.field.of_four
-            columns.append(number)
-            of_set.append(sets.setdefault(first, len(sets)))
-    octets = [first + step for first in sets for step in range(FOUR_LIMITS)]
-    return np.array(octets, np.intp), np.array(columns, np.intp), np.array(of_set, np.intp)
+def _limit_sets(cells: Sequence[Cell], start: dict[str, int]) -> tuple[Columns, Columns]:
+    """Return the bytes and the columns of every four limits; the four stand behind each other."""
+    first = [number for number, cell in enumerate(cells) if cell.field.of_four == 0]
+    octets = [
+        _at(start, half_of(cells[number]), cells[number].byte) + step
+        for number in first
+        for step in range(FOUR_LIMITS)
+    ]
+    columns = [[number + step for step in range(4)] for number in first]
+    return np.array(octets, np.intp), np.array(columns, np.intp).reshape(-1, 4)
 
 
 def _veils(
     presence: Presence, cells: Sequence[Cell], start: dict[str, int]
 ) -> Iterator[tuple[Callable[[Reader], NDArray[np.bool_]], Columns]]:
     for veil in presence.standard.veils:
-        columns = [number for number, cell in enumerate(cells) if veil.hides(cell.field)]
+        columns = [number for number, cell in enumerate(cells) if veil.hides(cell)]
         if columns and veil.page in start:
             yield veil.holds, np.array(columns, np.intp)
 

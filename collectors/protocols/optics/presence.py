@@ -82,22 +82,40 @@ def usable(memory: Memory, standard: Standard) -> tuple[frozenset[str], dict[str
 
 
 def _unusable(memory: Memory, page: str) -> str:
+    """Return why a page is not what it should be; empty if it is."""
     half = memory.pages[page]
-    if len(half) != HALF:
-        return f"has {len(half)} bytes, not {HALF}"
-    if half == ONES:
-        return "is FFh throughout: the bus hangs, or nothing answers"
-    if page.rpartition(":")[2] in NEVER_ZERO and half == ZEROS:
-        return "is 00h throughout: the bus hangs, or nothing answers"
-    if page not in {"00", DIAGNOSTICS} and repeats_identity(half, memory.lower[:1]):
-        return "repeats page 00h: the module does not have it"
-    return ""
+    may_repeat = page not in {"00", DIAGNOSTICS}
+    reasons = (
+        (len(half) != HALF, f"has {len(half)} bytes, not {HALF}"),
+        (half == ONES, "is FFh throughout: the bus hangs, or nothing answers"),
+        (
+            half == ZEROS and page.rpartition(":")[2] in NEVER_ZERO,
+            "is 00h throughout: the bus hangs, or nothing answers",
+        ),
+        (
+            may_repeat and repeats_identity(half, memory.lower[:1]),
+            "repeats page 00h: the module does not have it",
+        ),
+        (
+            may_repeat and repeats_lower(half, memory.lower),
+            "repeats the lower memory: it is not what was asked for",
+        ),
+    )
+    return next((why for holds, why in reasons if holds), "")
 
 
 def repeats_identity(half: bytes, identifier: bytes) -> bool:
     """Return whether a page looks like page 00h: identifier, then names of vendor and part."""
     vendor, part = half[1:17], half[20:36]
     return half[:1] == identifier and all(_is_name(text) for text in (vendor, part))
+
+
+def repeats_lower(half: bytes, lower: bytes) -> bool:
+    """Return whether a page looks like lower memory: identifier, revision, media, applications."""
+    if len(half) != HALF:
+        return False
+    alike = half[0] == lower[0] and half[1] >> 4 == lower[1] >> 4
+    return alike and half[85:94] == lower[85:94] and any(lower[85:94])
 
 
 def _is_name(text: bytes) -> bool:
@@ -170,7 +188,8 @@ def _why_absent(
         return Absent(row, shut.why, shut.place)
     for gate in row.gates:
         if not gate.holds(memory):
-            return Absent(row, gate.why, gate.place)
+            shut = _gate(standard, gate.page, memory)  # where the page of the bit is not there
+            return Absent(row, shut.why, shut.place) if shut else Absent(row, gate.why, gate.place)
     if row.byte >= HALF or row.page == DIAGNOSTICS:
         if row.page in bad:
             return Absent(row, f"page {row.page}h {bad[row.page]}")

@@ -6,7 +6,7 @@ It says every value with its raw number, for reports and explanations, and is wh
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import isfinite, nan
 from typing import Literal
 
@@ -16,6 +16,8 @@ from collectors.protocols.optics.presence import Presence
 from collectors.protocols.optics.standard import Reader
 
 LIMIT_BYTES = 2
+NOT_ABOVE = "the high alarm is not above the low one"
+"""Why limits that are set are not believed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,19 +36,23 @@ def read(memory: Memory, presence: Presence) -> Iterator[Told]:
     """Yield every value that a module has, in the order of its map."""
     reader = _reader(memory)
     hidden = [
-        (veil.why, veil.hides) for veil in presence.standard.veils if bool(veil.holds(reader))
+        (veil.why, veil.hides)
+        for veil in presence.standard.veils
+        if veil.page not in presence.unusable
+        and (not veil.page or veil.page in memory.pages)
+        and bool(veil.holds(reader))
     ]
     for cell in presence.cells:
         raw = raw_of(cell, memory)
-        why = next((why for why, hides in hidden if hides(cell.field)), "")
+        why = next((why for why, hides in hidden if hides(cell)), "")
         if isinstance(raw, bytes):
             text = printable(raw) if cell.field.form is Form.TEXT else raw.hex(" ")
             yield Told(cell, raw, text)
             continue
-        if not why and cell.field.of_four >= 0 and _is_unset(cell, memory):
-            why = "never set"
+        if not why and cell.field.of_four >= 0:
+            why = _why_no_limit(cell, memory)
         if not why and raw_bits(cell, raw) in cell.field.none:
-            why = "not measured"
+            why = "no value"
         value = nan if why else number(cell, raw)
         yield Told(cell, raw, value if isfinite(value) else nan, why)
 
@@ -78,10 +84,18 @@ def raw_bits(cell: Cell, raw: float) -> int:
     return int(raw) & (1 << 8 * cell.field.size) - 1 if isinstance(raw, int) else -1
 
 
-def _is_unset(cell: Cell, memory: Memory) -> bool:
+def _why_no_limit(cell: Cell, memory: Memory) -> str:
+    """Return why four limits are none: never set, or such that no value is within them."""
     first = cell.byte - LIMIT_BYTES * cell.field.of_four
     four = memory.octets(cell.page, first, 4 * LIMIT_BYTES)
-    return four in {bytes(len(four)), b"\xff" * len(four)}
+    if four in {bytes(len(four)), b"\xff" * len(four)}:
+        return "never set"
+    high, low = (
+        number(at, raw)
+        for at in (replace(cell, byte=first), replace(cell, byte=first + LIMIT_BYTES))
+        if not isinstance(raw := raw_of(at, memory), bytes)
+    )
+    return "" if high > low else NOT_ABOVE
 
 
 def _reader(memory: Memory) -> Reader:

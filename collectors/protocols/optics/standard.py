@@ -16,7 +16,17 @@ from collectors.protocols.optics import (
     sff8472,
     sff8636,
 )
-from collectors.protocols.optics.field import Checksum, Field, Form, Page, When, offered
+from collectors.protocols.optics.field import (
+    LANES_OF_BANK,
+    Cell,
+    Checksum,
+    Field,
+    Form,
+    Page,
+    Per,
+    When,
+    offered,
+)
 
 
 class Reader(Protocol):
@@ -36,7 +46,7 @@ class Veil:
     """The page that tells whether it holds."""
     holds: Callable[[Reader], Any]
     """Whether it holds: bool, or bool [module]; written with `&` and `|` so that it serves both."""
-    hides: Callable[[Field], bool]
+    hides: Callable[[Cell], bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +64,12 @@ class Standard:
         return next((page for page in self.pages if page.name == name), None)
 
 
-def _is(field: Field, *kinds: Kind) -> bool:
-    return field.tells is not None and field.tells.kind in kinds
+def _is(cell: Cell, *kinds: Kind) -> bool:
+    return cell.field.tells is not None and cell.field.tells.kind in kinds
+
+
+def _quantity(cell: Cell) -> str:
+    return cell.field.tells.quantity if cell.field.tells is not None else ""
 
 
 SFP_MAP = Standard(
@@ -68,7 +82,7 @@ SFP_MAP = Standard(
             "the module says that its data are not ready (A2h:110 bit 0)",
             sff8472.A2,
             lambda read: read(sff8472.A2, 110) & 1 == 1,
-            lambda field: _is(field, Kind.VALUE),
+            lambda cell: _is(cell, Kind.VALUE),
         ),
     ),
 )
@@ -83,13 +97,13 @@ QSFP_MAP = Standard(
             "the module says that its data are not ready (lower:2 bit 0)",
             "",
             lambda read: read("", 2) & 1 == 1,
-            lambda field: field.tells is not None,
+            lambda cell: cell.field.tells is not None,
         ),
         Veil(
             "temperature and supply voltage both read 0: nothing measures them",
             "",
             lambda read: (read("", 22, 2) == 0) & (read("", 26, 2) == 0),
-            lambda field: field.tells is not None and field.tells.quantity in sff8636.MODULE_ROWS,
+            lambda cell: _quantity(cell) in sff8636.MODULE_ROWS,
         ),
     ),
 )
@@ -101,6 +115,53 @@ CARRIES = When("", 57, 0, 8, frozenset(range(256)) - {1}, "a resource module car
 VDM = offered("01", 142, 6, "no versatile diagnostics (VDM)")
 DIAGNOSTICS = offered("01", 142, 5, "no diagnostics pages")
 COHERENT = offered("01", 142, 4, "not coherent")
+
+
+MOST_LANES = 32
+"""Lanes of four banks."""
+IDLE = frozenset({1, 2, 3, 5, 6})
+"""States of a data path that carries nothing: Deactivated, Init, Deinit, TxTurnOn, TxTurnOff."""
+FIRST_STATE = 128
+"""Page 11h: a nibble a host lane, the odd lane in the low one."""
+OF_SIGNAL = {"snr", "pre_fec_ber"}
+
+
+def _is_of_signal(cell: Cell) -> bool:
+    """Return whether a value is measured on a signal, and means nothing without one."""
+    return cell.field.of_four < 0 and (
+        cell.field.form is Form.F16 or (_is(cell, Kind.VALUE) and _quantity(cell) in OF_SIGNAL)
+    )
+
+
+def _all_idle(read: Reader) -> Any:
+    idle = True
+    for place in range(LANES_OF_BANK):
+        idle = idle & _is_idle(read, "11", place)
+    return idle
+
+
+def _is_idle(read: Reader, page: str, place: int) -> Any:
+    state = read(page, FIRST_STATE + place // 2) >> 4 * (place % 2) & 0xF
+    found = False
+    for one in IDLE:
+        found = found | (state == one)
+    return found
+
+
+def _idle_lane(lane: int) -> Veil:
+    """Return that what is measured on the signal of a host lane without a data path is nothing."""
+    bank, place = divmod(lane - 1, LANES_OF_BANK)
+    page = f"{bank}:11" if bank else "11"
+    return Veil(
+        "the lane's data path is not active: there is no signal to measure",
+        page,
+        lambda read: _is_idle(read, page, place),
+        lambda cell: (
+            cell.lane == lane
+            and cell.field.per in {Per.HOST, Per.HOST_IN_USE}
+            and _is_of_signal(cell)
+        ),
+    )
 
 
 def _vdm_pages() -> tuple[Page, ...]:
@@ -158,14 +219,21 @@ CMIS_MAP = Standard(
             "",
             lambda read: (read("", 3) >> 1 & 7 == LOW_POWER)
             & (abs(read("", 14, 2, signed=True)) < 256),
-            lambda field: _is(field, Kind.VALUE) and field.name == "temperature",
+            lambda cell: _is(cell, Kind.VALUE) and _quantity(cell) == "temperature",
         ),
         Veil(
             "the module is not ready: error ratios are not measured",
             "",
             lambda read: read("", 3) >> 1 & 7 != READY,
-            lambda field: field.form is Form.F16 and field.of_four < 0,
+            lambda cell: cell.field.form is Form.F16 and cell.field.of_four < 0,
         ),
+        Veil(
+            "no data path is active: there is no signal to measure",
+            "11",
+            _all_idle,
+            lambda cell: _is_of_signal(cell) and cell.lane <= LANES_OF_BANK,
+        ),
+        *(_idle_lane(lane) for lane in range(1, MOST_LANES + 1)),
     ),
 )  # fmt: skip
 """Rows of descriptors (VDM) are made by each module's own pages and come on top of these."""

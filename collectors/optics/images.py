@@ -1,0 +1,141 @@
+"""Images of modules' memory in files: binary, hex dumps of several tools, JSON by page.
+
+A binary image is linear (byte b of page p at 128 p + b; of an SFP, A2h behind the 256 bytes of
+A0h). A hex dump is what `ethtool -m eth0 hex on`, `sfputil show eeprom-hexdump`, `xxd`, `hexdump
+-C` print, or bare hex; headings that name a page say where it lies. JSON is `{"lower": hex,
+"pages": {"11": hex, "1:11": hex}}` or `{"a0": hex, "a2": hex}`.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from collectors.optics.reading import from_image
+from collectors.protocols.module import DIAGNOSTICS, HALF, Memory
+from fabrichealth.errors import MalformedReply
+
+MOST_BYTES = 1 << 20
+"""A file beyond this size is no image: 256 pages of 4 banks are 128 KiB, more as text."""
+_PAGE = re.compile(r"(?:[0-9a-f]:)?[0-9a-f]{2}")
+_HEADING = re.compile(
+    r"(?:\b(?P<lower>lower)\b.*|(?:bank (?P<bank>\d)\D*)?page (?P<page>[0-9a-f]{1,2})h?\b.*"
+    r"|(?P<address>a[02])h?\b.*)",
+    re.IGNORECASE,
+)
+_ROW = re.compile(
+    r"(?:(?:0x)?[0-9a-fA-F]{4,8}\s*(?::\s*|\s+))?"  # where the line begins
+    r"(?P<octets>(?:[0-9a-fA-F]{2,}\s{0,2})+)(?:\||  ).*"
+)
+
+
+def read(file: Path) -> Memory:
+    """Return the memory in a file.
+
+    Raises:
+        MalformedReply: it is no image, or cannot be read.
+    """
+    try:
+        if file.stat().st_size > MOST_BYTES:
+            raise MalformedReply(f"larger than {MOST_BYTES >> 10} KiB, no image of a module")
+        content = file.read_bytes()
+    except OSError as wrong:
+        raise MalformedReply(f"cannot be read ({wrong.strerror})") from None
+    return parsed(content)
+
+
+def parsed(content: bytes) -> Memory:
+    """Return the memory that a file holds, whatever its form.
+
+    Raises:
+        MalformedReply: it is no image.
+    """
+    try:
+        text = content.decode("ascii")
+    except UnicodeDecodeError:
+        return from_image(content)
+    if not text.strip() or any(ord(one) < 32 and one not in "\t\r\n\f" for one in text):
+        return from_image(content)
+    return _json(text) if text.lstrip().startswith("{") else _dump(text)
+
+
+def _json(text: str) -> Memory:
+    try:
+        plain = json.loads(text)
+    except (ValueError, RecursionError) as wrong:
+        raise MalformedReply(f"not JSON: {str(wrong)[:80]}") from None
+    if "a0" in plain:
+        first = _octets(plain, "a0")
+        pages = {"00": first[HALF:]} if len(first) > HALF else {}
+        if "a2" in plain:
+            pages[DIAGNOSTICS] = _octets(plain, "a2")[:HALF]
+        return Memory(first[:HALF], pages)
+    if "lower" not in plain:
+        raise MalformedReply("JSON without `lower` and `pages`, or `a0` and `a2`: no image")
+    pages = plain.get("pages", {})
+    if not isinstance(pages, Mapping):
+        raise MalformedReply("`pages` is no map of page to hex")
+    for name in pages:
+        if not _PAGE.fullmatch(str(name).lower()):
+            raise MalformedReply(f"page {str(name)[:20]!r} is no page such as 11 or 1:11")
+    lower = _octets(plain, "lower")
+    found = {str(name).lower().removeprefix("0:"): _octets(pages, name) for name in pages}
+    if len(lower) == 2 * HALF and "00" not in found:
+        found["00"] = lower[HALF:]
+    return Memory(lower[:HALF], found)
+
+
+def _octets(plain: Mapping[str, Any], name: str) -> bytes:
+    said = plain[name]
+    try:
+        return bytes.fromhex(said)
+    except (TypeError, ValueError):
+        raise MalformedReply(f"`{name}` is not hexadecimal") from None
+
+
+def _dump(text: str) -> Memory:
+    """Return the memory of a hex dump; without headings it is a linear image."""
+    sections: dict[str, bytearray] = {}
+    for section, octets in _rows(text):
+        sections.setdefault(section, bytearray()).extend(octets)
+    if not sections:
+        raise MalformedReply("neither an image of a module nor a hex dump of one")
+    halves = {name: bytes(octets) for name, octets in sections.items()}
+    if set(halves) == {""}:
+        return from_image(halves[""])
+    if "a0" in halves:
+        first, second = halves["a0"], halves.get("a2", b"")
+        pages = {"00": first[HALF:]} if len(first) > HALF else {}
+        return Memory(first[:HALF], pages | ({DIAGNOSTICS: second[:HALF]} if second else {}))
+    lower = halves.pop("lower", halves.pop("", b""))
+    if len(lower) == 2 * HALF:
+        halves.setdefault("00", lower[HALF:])
+    return Memory(lower[:HALF], halves)
+
+
+def _rows(text: str) -> Iterator[tuple[str, bytes]]:
+    """Yield (section, bytes) of each line of a dump; the section is a page, `a0`, or empty."""
+    section = ""
+    for number, line in enumerate(text.splitlines(), 1):
+        heading = _HEADING.search(line)
+        if heading:
+            section = _section(heading)
+            continue
+        row = _ROW.fullmatch(f"{line.strip()}  ")
+        if row is None:
+            continue
+        digits = re.sub(r"\s", "", row["octets"])
+        if len(digits) % 2:
+            raise MalformedReply(f"line {number} of the dump has half a byte")
+        yield section, bytes.fromhex(digits)
+
+
+def _section(heading: "re.Match[str]") -> str:
+    if heading["address"]:
+        return str(heading["address"]).lower()
+    if heading["lower"]:
+        return "lower"
+    bank = str(heading["bank"] or "0")
+    page = f"{int(heading['page'], 16):02x}"
+    return page if bank == "0" else f"{bank}:{page}"
