@@ -70,8 +70,8 @@ class OpticsDegradingSettings(DetectorSettings):
     sudden_db: float = Field(default=4.0, gt=0)
     """Light so far below its own baseline is low whatever its peers have."""
 
-    signal_margin_db: float = Field(default=2.0, gt=0)
-    """Signal-to-noise ratio so far below its own baseline is low."""
+    signal_margin_db: float = Field(default=1.5, gt=0)
+    """Signal-to-noise ratio so far below its own baseline is low: ten times the errors or more."""
 
     sibling_db: float = Field(default=3.0, gt=0)
     """A lane so far below the others of its module has lost half its light."""

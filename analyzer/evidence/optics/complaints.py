@@ -212,7 +212,7 @@ def warmer(
     above = mine.level - usual
     with np.errstate(invalid="ignore"):
         beyond = (above >= kelvin) & (above >= deviations * mine.peer_spread)
-        beyond &= (mine.level >= least) & ~(mine.change < risen)
+        beyond &= (mine.level >= least) & ~(mine.change < risen) & _judged(optics, HEAT)
     line = mine.level - HALF_WAY * above
     for place, since in _sustained(optics, HEAT, beyond, line, low=False):
         says = (
@@ -274,13 +274,15 @@ def _complaint(
 def _judged(optics: Optics, quantity: Quantity) -> Bools:
     """Return which places can be ill in a quantity ([place]).
 
-    Lasers switched off as a whole, receivers without any light (the link is not up, or is about
-    to be called down) and lanes that never had light are not.
+    What warms up or belongs to a link that is down is not, nor are lasers switched off as a
+    whole, receivers without any light, and lanes that never had light.
     """
     port = optics.lanes.port
+    settled = optics.modules.settled[port]
     if quantity is HEAT:
-        return np.ones(len(port), np.bool_)
-    judged = ~optics.off[port] if quantity in {TX, BIAS} else ~optics.unlit[port]
+        return settled
+    blank = optics.off if quantity in {TX, BIAS} else optics.unlit
+    judged = settled & ~blank[port]
     if quantity in {TX, RX}:
         mine = optics[quantity]
         with np.errstate(invalid="ignore"):

@@ -78,7 +78,7 @@ class Levels:
     row: Places
     """Row of the window, -1 where there is none."""
     level: Floats
-    """Median of the last `hold` seconds of what is fresh and settled."""
+    """Median of the last `hold` seconds of what is fresh."""
     at: Floats
     """When it was read last, unix seconds."""
     unrest: Floats
@@ -129,7 +129,7 @@ def levels(
     with np.errstate(invalid="ignore"):
         values = np.where((values >= low) & (values <= high), values, np.nan)
     times = np.where(np.isfinite(values), window.times, np.nan)
-    speaks = fresh(window) & built.settled[lanes.port[places]]
+    speaks = fresh(window)
     if quantity.light:
         speaks &= ~built.copper[lanes.port[places]]
     last = window.last_at[:, None]
