@@ -5,7 +5,7 @@ known modules builds no label and no object per value. What is wrong with a modu
 when it is first seen so.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -13,9 +13,11 @@ import numpy as np
 
 from collectors.maps import modules
 from collectors.maps.columns import Columns
+from collectors.optics.reading import STANDING
+from collectors.protocols import module
 from collectors.protocols.module import HALF, Memory
 from collectors.protocols.optics.identity import identity_of
-from collectors.protocols.optics.layout import Layout, Layouts, stacked
+from collectors.protocols.optics.layout import MOST_LAYOUTS, Layout, Layouts, stacked
 from collectors.protocols.optics.presence import ONES, usable
 from collectors.protocols.optics.reference import NOT_ABOVE
 from fabrichealth.errors import MalformedReply
@@ -37,14 +39,21 @@ class Cage(NamedTuple):
         return {"device": self.device, "port": self.port}
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class _Known:
-    """What is kept of a plugged module: its standing pages, its layout and its series."""
+    """What is kept of a plugged module: its layout and series, and what they follow from."""
 
-    standing: dict[str, bytes]
     layout: Layout
     series: Ids
     info: tuple[int, ...]
+    pages: Set[str]
+    """Names of the pages that were read."""
+    standing: Mapping[str, bytes]
+    """Pages that do not move while the module is plugged."""
+    said: bytes
+    """What its lower memory says of what it is."""
+    unusable: Mapping[str, bytes]
+    """Pages that are not what they should be; another content may be."""
 
 
 @dataclass(slots=True)
@@ -53,8 +62,8 @@ class ModuleColumns:
 
     table: SeriesTable
     _layouts: Layouts = field(default_factory=Layouts)
-    _maps: dict[int, modules.Columns] = field(default_factory=dict)
-    """By the identity of a layout; the layouts are kept for as long as this."""
+    _maps: dict[int, tuple[Layout, modules.Columns]] = field(default_factory=dict)
+    """By the identity of a layout, which is kept with its map so that it stays the same one."""
     _known: dict[tuple[str, str], _Known] = field(default_factory=dict)
 
     def take(self, cages: Iterable[Cage], columns: Columns) -> None:
@@ -65,8 +74,7 @@ class ModuleColumns:
                 known = self._of(cage, columns)
                 image = known.layout.image(cage.memory)
             except MalformedReply as wrong:
-                self._known.pop((cage.device, cage.port), None)
-                columns.refuse(Reason.MALFORMED, "module", cage.labels, str(wrong))
+                self._refuse(cage, wrong, columns)
                 continue
             ready.setdefault(id(known.layout), []).append((cage, known, image))
         for rows in ready.values():
@@ -78,10 +86,13 @@ class ModuleColumns:
         fits = layout.fits(images)
         if not fits.all():  # lanes or selectors were changed: another layout from now on
             for row in np.flatnonzero(~fits).tolist():
-                cage, known, _ = rows[row]
-                anew = self._plug(cage, columns, anew=False)
-                anew.standing = known.standing
-                self._decode([(cage, anew, anew.layout.image(cage.memory))], columns)
+                cage = rows[row][0]
+                try:
+                    anew = self._plug(cage, columns, anew=False)
+                except MalformedReply as wrong:
+                    self._refuse(cage, wrong, columns)
+                else:
+                    self._decode([(cage, anew, anew.layout.image(cage.memory))], columns)
             rows = [row for row, fit in zip(rows, fits.tolist(), strict=True) if fit]
             images = images[fits]
         values = self._map(layout).values(layout.decode(images)).ravel()
@@ -92,19 +103,23 @@ class ModuleColumns:
             for one in known.info:
                 columns.put(one, 1.0)
 
+    def _refuse(self, cage: Cage, wrong: MalformedReply, columns: Columns) -> None:
+        self._known.pop((cage.device, cage.port), None)
+        columns.refuse(Reason.MALFORMED, "module", cage.labels, str(wrong))
+
     def _of(self, cage: Cage, columns: Columns) -> _Known:
-        """Return what is known of a module; worked out anew if its standing pages are others."""
+        """Return what is known of a module; worked out anew if what it follows from is other."""
         known = self._known.get((cage.device, cage.port))
-        halves = cage.memory.pages
-        if known is None or known.standing.keys() != _standing(cage.memory, known.layout):
+        memory = cage.memory
+        if (
+            known is None
+            or known.pages != memory.pages.keys()
+            or known.said != _said(memory, known.layout)
+            or any(memory.pages[page] != half for page, half in known.standing.items())
+            or any(memory.pages[page] != half for page, half in known.unusable.items())
+            or any(_is_none(memory, page) for page in known.layout.halves)
+        ):
             return self._plug(cage, columns)
-        if any(halves[page] is not half and halves[page] != half
-               for page, half in known.standing.items()):  # fmt: skip
-            return self._plug(cage, columns)
-        for page in known.layout.halves:
-            half = halves.get(page, b"") if page else cage.memory.lower
-            if len(half) != HALF or half == ONES:
-                return self._plug(cage, columns)
         return known
 
     def _plug(self, cage: Cage, columns: Columns, *, anew: bool = True) -> _Known:
@@ -123,27 +138,42 @@ class ModuleColumns:
         ]
         if anew:
             _say_what_is_wrong(cage, layout, columns)
-        standing = _standing(cage.memory, layout)
+        pages = cage.memory.pages
+        moving = {page.name: page.changes for page in layout.presence.standard.pages}
         known = self._known[place] = _Known(
-            {page: cage.memory.pages[page] for page in standing},
             layout,
             np.array(series, np.int32),
             tuple(info),
+            frozenset(pages),
+            {page: half for page, half in pages.items() if not moving.get(page.rpartition(":")[2])},
+            _said(cage.memory, layout),
+            {page: pages[page] for page in usable(cage.memory, layout.presence.standard)[1]},
         )
         return known
 
     def _map(self, layout: Layout) -> modules.Columns:
-        found = self._maps.get(id(layout))
-        if found is None:
-            found = modules.columns([cell.item for cell in layout.cells])
-            self._maps[id(layout)] = found
-        return found
+        known = self._maps.get(id(layout))
+        if known is None or known[0] is not layout:
+            if len(self._maps) >= MOST_LAYOUTS:
+                self._maps.clear()
+            known = layout, modules.columns([cell.item for cell in layout.cells])
+            self._maps[id(layout)] = known
+        return known[1]
 
 
-def _standing(memory: Memory, layout: Layout) -> set[str]:
-    """Return the pages read that do not move while the module is plugged."""
-    pages = {page.name: page.changes for page in layout.presence.standard.pages}
-    return {page for page in memory.pages if not pages.get(page.rpartition(":")[2], False)}
+def _said(memory: Memory, layout: Layout) -> bytes:
+    """Return the bytes of lower memory that say what a module is: of an SFP all of them."""
+    match layout.presence.standard.name:
+        case module.SFP:
+            return memory.lower
+        case module.CMIS:
+            return bytes(memory.lower[byte] for byte in STANDING if byte < len(memory.lower))
+    return memory.lower[:1]
+
+
+def _is_none(memory: Memory, page: str) -> bool:
+    half = memory.pages.get(page, b"") if page else memory.lower
+    return len(half) != HALF or half == ONES
 
 
 def _say_what_is_wrong(cage: Cage, layout: Layout, columns: Columns) -> None:

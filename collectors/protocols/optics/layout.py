@@ -26,6 +26,10 @@ FOUR_LIMITS = 8
 """Bytes of the four limits of a quantity."""
 
 
+MOST_LAYOUTS = 256
+"""Layouts kept of modules with the same pages; a site has a handful."""
+
+
 def half_of(cell: Cell) -> str:
     """Return the name of the half page that a value lies in."""
     return cell.page if cell.byte >= HALF or cell.page == DIAGNOSTICS else ""
@@ -62,13 +66,11 @@ class _Group:
         if self.powers is not None:
             steps = part.copy()
             part[:] = self.powers[0]
-            with np.errstate(all="ignore"):  # a calibration of nonsense overflows: not finite
-                for coefficients in self.powers[1:]:
-                    part *= steps
-                    part += coefficients
+            for coefficients in self.powers[1:]:
+                part *= steps
+                part += coefficients
         if self.scales is not None:
-            with np.errstate(all="ignore"):
-                part *= self.scales
+            part *= self.scales
         for columns, code in self.none:
             picked = part[:, columns]
             picked[(raw[:, columns] & _bits_of(self.dtype)) == code] = np.nan
@@ -108,9 +110,7 @@ class Layout:
 
     def decode(self, images: Octets) -> Floats:
         """Return values [module, column] of images [module, byte]; NaN where there is none."""
-        out = np.empty((len(images), len(self.cells)))
-        for group in self._groups:
-            group.decode(images, out)
+        out = self._numbers(images)
         out[:, self._limits[1]] = self._believed(images, out)
         reader = _reader(images, self.halves)
         for holds, columns in self._veils:
@@ -127,11 +127,17 @@ class Layout:
         """Return the high alarms of those limits of a module that are set and make no sense."""
         images = stacked([image])
         octets, columns = self._limits
-        whole = np.empty((1, len(self.cells)))
-        for group in self._groups:
-            group.decode(images, whole)
+        whole = self._numbers(images)
         lost = np.isnan(self._believed(images, whole)).all(axis=2) & ~_unset(images, octets)
         return [self.cells[columns[row, 0]] for row in np.flatnonzero(lost[0])]
+
+    def _numbers(self, images: Octets) -> Floats:
+        """Return [module, column] what stands in memory, scaled; believed or not."""
+        out = np.empty((len(images), len(self.cells)))
+        with np.errstate(all="ignore"):  # a calibration of nonsense overflows: not finite
+            for group in self._groups:
+                group.decode(images, out)
+        return out
 
     def _believed(self, images: Octets, out: Floats) -> Floats:
         """Return limits [module, set, 4] as decoded; NaN where never set, or none is within."""
@@ -286,6 +292,8 @@ class Layouts:
             if layout.fits(stacked([layout.image(memory)]))[0]:
                 return layout
         layout = compiled(resolve(memory), memory, told_only=self.told_only)
+        if len(known) >= MOST_LAYOUTS:
+            known.clear()  # a module that says something else each time must not fill the memory
         known.append(layout)
         return layout
 
