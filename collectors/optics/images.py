@@ -8,10 +8,11 @@ A0h). A hex dump is what `ethtool -m eth0 hex on`, `sfputil show eeprom-hexdump`
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from collectors.optics import hexdump
 from collectors.optics.reading import from_image
 from collectors.protocols.module import DIAGNOSTICS, HALF, Memory
 from fabrichealth.errors import MalformedReply
@@ -19,15 +20,6 @@ from fabrichealth.errors import MalformedReply
 MOST_BYTES = 1 << 20
 """A file beyond this size is no image: 256 pages of 4 banks are 128 KiB, more as text."""
 _PAGE = re.compile(r"(?:[0-9a-f]:)?[0-9a-f]{2}")
-_HEADING = re.compile(
-    r"(?:\b(?P<lower>lower)\b.*|(?:bank (?P<bank>\d)\D*)?page (?P<page>[0-9a-f]{1,2})h?\b.*"
-    r"|(?P<address>a[02])h?\b.*)",
-    re.IGNORECASE,
-)
-_ROW = re.compile(
-    r"(?:(?:0x)?[0-9a-fA-F]{4,8}\s*(?::\s*|\s+))?"  # where the line begins
-    r"(?P<octets>(?:[0-9a-fA-F]{2,}\s{0,2})+)(?:\||  ).*"
-)
 
 
 def read(file: Path) -> Memory:
@@ -96,12 +88,9 @@ def _octets(plain: Mapping[str, Any], name: str) -> bytes:
 
 def _dump(text: str) -> Memory:
     """Return the memory of a hex dump; without headings it is a linear image."""
-    sections: dict[str, bytearray] = {}
-    for section, octets in _rows(text):
-        sections.setdefault(section, bytearray()).extend(octets)
-    if not sections:
+    halves = hexdump.sections(text)
+    if not halves:
         raise MalformedReply("neither an image of a module nor a hex dump of one")
-    halves = {name: bytes(octets) for name, octets in sections.items()}
     if set(halves) == {""}:
         return from_image(halves[""])
     if "a0" in halves:
@@ -112,30 +101,3 @@ def _dump(text: str) -> Memory:
     if len(lower) == 2 * HALF:
         halves.setdefault("00", lower[HALF:])
     return Memory(lower[:HALF], halves)
-
-
-def _rows(text: str) -> Iterator[tuple[str, bytes]]:
-    """Yield (section, bytes) of each line of a dump; the section is a page, `a0`, or empty."""
-    section = ""
-    for number, line in enumerate(text.splitlines(), 1):
-        heading = _HEADING.search(line)
-        if heading:
-            section = _section(heading)
-            continue
-        row = _ROW.fullmatch(f"{line.strip()}  ")
-        if row is None:
-            continue
-        digits = re.sub(r"\s", "", row["octets"])
-        if len(digits) % 2:
-            raise MalformedReply(f"line {number} of the dump has half a byte")
-        yield section, bytes.fromhex(digits)
-
-
-def _section(heading: "re.Match[str]") -> str:
-    if heading["address"]:
-        return str(heading["address"]).lower()
-    if heading["lower"]:
-        return "lower"
-    bank = str(heading["bank"] or "0")
-    page = f"{int(heading['page'], 16):02x}"
-    return page if bank == "0" else f"{bank}:{page}"

@@ -49,7 +49,8 @@ def _margin(one: Told, limits: dict[tuple[str, str], float]) -> str:
     for (bound, name), edge_value in limits.items():
         edge = level(edge_value) if is_light else edge_value
         room = edge - value if bound == "high" else value - edge
-        if best is None or room < best[0]:
+        graver = name == "alarm" and room < 0
+        if best is None or (graver, -room) > (best[1].endswith("alarm") and best[0] < 0, -best[0]):
             best = room, f"{bound} {name}"
     if best is None:
         return ""

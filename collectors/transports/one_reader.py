@@ -15,6 +15,8 @@ PREFIX = "fabrichealth.module."
 class OneReader:
     """The claims of one target."""
 
+    prefix: str = PREFIX
+    """What the names begin with; claims under another prefix are others."""
     _held: dict[str, socket.socket] = field(default_factory=dict)
 
     def claim(self, name: str) -> bool:
@@ -23,7 +25,7 @@ class OneReader:
             return True
         holder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
         try:
-            holder.bind(f"\0{PREFIX}{name}")
+            holder.bind(f"\0{self.prefix}{name}")
         except OSError:
             holder.close()
             return False

@@ -18,6 +18,7 @@ from collectors.optics.reading import ModuleReader
 from collectors.protocols.dcb_netlink import Pfc
 from collectors.protocols.ethtool_ioctl import Driver
 from collectors.protocols.ethtool_netlink import Fec, LinkModes, LinkState, Pause
+from collectors.transports.one_reader import OneReader
 from fabrichealth.catalogue.congestion import PFC_RX_FRAMES
 from fabrichealth.catalogue.optics import OPTICS_INFO, RX_POWER, TEMPERATURE
 from fabrichealth.catalogue.pause import PAUSE_RX_FRAMES
@@ -219,7 +220,8 @@ def words(*values: int) -> bytes:
 def plugged(cage: Cage, *times: float) -> tuple[Poll, SeriesTable]:
     """Return the last of several looks at a module."""
     table = SeriesTable()
-    modules = HostModules(ModuleReader(cage), ModuleColumns(table), period=60.0, retry=600.0)
+    alone = OneReader(f"test.{os.getpid()}.")
+    modules = HostModules(ModuleReader(cage), ModuleColumns(table), 60.0, 600.0, alone)
     try:
         for at in times or (0.0,):
             columns = Columns(table)

@@ -11,74 +11,26 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from collectors.protocols.module import DIAGNOSTICS, HALF, Memory
+from collectors.protocols.module import HALF, Memory
 from collectors.protocols.optics.field import Cell, Form
+from collectors.protocols.optics.groups import (
+    Columns,
+    Floats,
+    Group,
+    Octets,
+    group_of,
+    half_of,
+    place_of,
+)
 from collectors.protocols.optics.presence import Presence, resolve, usable
 from collectors.protocols.optics.standard import Reader, standard_of
 
-Octets = NDArray[np.uint8]
-Floats = NDArray[np.float64]
-Columns = NDArray[np.intp]
-
-TENS = np.array([10.0 ** (exponent - 24) for exponent in range(32)])
-"""Factor of an F16 by its exponent."""
 FOUR_LIMITS = 8
 """Bytes of the four limits of a quantity."""
 
 
 MOST_LAYOUTS = 256
 """Layouts kept of modules with the same pages; a site has a handful."""
-
-
-def half_of(cell: Cell) -> str:
-    """Return the name of the half page that a value lies in."""
-    return cell.page if cell.byte >= HALF or cell.page == DIAGNOSTICS else ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Group:
-    """Values of one form side by side: columns `start` to `stop` of what is decoded."""
-
-    start: int
-    stop: int
-    octets: Columns
-    """Where their bytes lie in an image, value after value."""
-    dtype: np.dtype[np.generic]
-    shifts: NDArray[np.uint8] | None
-    masks: NDArray[np.uint8] | None
-    is_f16: bool
-    scales: Floats | None
-    none: tuple[tuple[Columns, int], ...]
-    """Columns in which a raw number says: not measured."""
-    powers: Floats | None
-    """Coefficients [power, value] from the highest on."""
-
-    def decode(self, images: Octets, out: Floats) -> None:
-        """Write values [module, value] of images [module, byte]."""
-        raw = images.take(self.octets, axis=1).view(self.dtype)
-        if self.shifts is not None and self.masks is not None:
-            raw = (raw >> self.shifts) & self.masks
-        part = out[:, self.start : self.stop]
-        if self.is_f16:
-            np.multiply(raw & 0x7FF, TENS[raw >> 11], out=part)
-        else:
-            part[:] = raw
-        if self.powers is not None:
-            steps = part.copy()
-            part[:] = self.powers[0]
-            for coefficients in self.powers[1:]:
-                part *= steps
-                part += coefficients
-        if self.scales is not None:
-            part *= self.scales
-        for columns, code in self.none:
-            picked = part[:, columns]
-            picked[(raw[:, columns] & _bits_of(self.dtype)) == code] = np.nan
-            part[:, columns] = picked
-
-
-def _bits_of(dtype: np.dtype[np.generic]) -> int:
-    return (1 << 8 * dtype.itemsize) - 1 if dtype.kind == "u" else -1
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +42,7 @@ class Layout:
     """Names of the half pages of an image, in order; an image is these behind each other."""
     cells: tuple[Cell, ...]
     """What each column is."""
-    _groups: tuple[_Group, ...]
+    _groups: tuple[Group, ...]
     _limits: tuple[Columns, Columns]
     """Bytes of sets of four limits, set after set; and columns [set, 4] of what they become."""
     _veils: tuple[tuple[Callable[[Reader], NDArray[np.bool_]], Columns], ...]
@@ -174,9 +126,9 @@ def compiled(presence: Presence, memory: Memory, *, told_only: bool = False) -> 
         key = (row.form, row.size, row.little, bits, bool(cell.powers))
         groups.setdefault(key, []).append(cell)
     ordered = [cell for group in groups.values() for cell in group]
-    found: list[_Group] = []
+    found: list[Group] = []
     for group in groups.values():
-        found.append(_group(found[-1].stop if found else 0, group, start))
+        found.append(group_of(found[-1].stop if found else 0, group, start))
     return Layout(
         presence,
         halves,
@@ -193,47 +145,11 @@ def _may_overflow(cell: Cell) -> bool:
     return bool(cell.powers) or cell.field.form is Form.FLOAT
 
 
-def _at(start: dict[str, int], half: str, byte: int) -> int:
-    return start[half] + byte % HALF
-
-
-def _group(first: int, cells: Sequence[Cell], start: dict[str, int]) -> _Group:
-    row = cells[0].field
-    octets = [
-        _at(start, half_of(cell), cell.byte) + step for cell in cells for step in range(row.size)
-    ]
-    letter = {Form.SIGNED: "i", Form.FLOAT: "f"}.get(row.form, "u")
-    dtype = np.dtype(f"{'<' if row.little else '>'}{letter}{row.size}")
-    bits = row.size == 1 and any(cell.field.width < 8 for cell in cells)
-    scales = np.array([cell.field.scale * cell.factor for cell in cells])
-    none: dict[int, list[int]] = {}
-    for number, cell in enumerate(cells):
-        for code in cell.field.none:
-            signed = (
-                code - (1 << 8 * row.size) if letter == "i" and code >> 8 * row.size - 1 else code
-            )
-            none.setdefault(signed, []).append(number)
-    most = max(len(cell.powers) for cell in cells)
-    powers = [[*cell.powers, *[0.0] * (most - len(cell.powers))][::-1] for cell in cells]
-    return _Group(
-        first,
-        first + len(cells),
-        np.array(octets, np.intp),
-        dtype,
-        np.array([cell.low for cell in cells], np.uint8) if bits else None,
-        np.array([(1 << cell.field.width) - 1 for cell in cells], np.uint8) if bits else None,
-        row.form is Form.F16,
-        None if (scales == 1.0).all() else scales,
-        tuple((np.array(columns, np.intp), code) for code, columns in none.items()),
-        np.array(powers).T if most else None,
-    )
-
-
 def _limit_sets(cells: Sequence[Cell], start: dict[str, int]) -> tuple[Columns, Columns]:
     """Return the bytes and the columns of every four limits; the four stand behind each other."""
     first = [number for number, cell in enumerate(cells) if cell.field.of_four == 0]
     octets = [
-        _at(start, half_of(cells[number]), cells[number].byte) + step
+        place_of(start, half_of(cells[number]), cells[number].byte) + step
         for number in first
         for step in range(FOUR_LIMITS)
     ]
@@ -252,7 +168,7 @@ def _veils(
 
 def _expected(presence: Presence, memory: Memory, start: dict[str, int]) -> tuple[Columns, Octets]:
     asked = sorted((page, byte) for page, byte in presence.consulted if page in start)
-    places = [_at(start, page, byte) for page, byte in asked]
+    places = [place_of(start, page, byte) for page, byte in asked]
     octets = [memory.byte(page, byte) for page, byte in asked]
     return np.array(places, np.intp), np.array(octets, np.uint8)
 
@@ -261,7 +177,7 @@ def _reader(images: Octets, halves: tuple[str, ...]) -> Reader:
     start = {half: HALF * number for number, half in enumerate(halves)}
 
     def read(page: str, byte: int, size: int = 1, *, signed: bool = False) -> NDArray[np.int64]:
-        first = _at(start, page, byte)
+        first = place_of(start, page, byte)
         whole = np.zeros(len(images), np.int64)
         for step in range(size):
             whole = whole << 8 | images[:, first + step]
