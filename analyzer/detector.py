@@ -29,6 +29,9 @@ class DetectorSettings(Settings):
     hold: Duration = seconds(60)
     """A condition younger than this is not yet a finding."""
 
+    every: Duration = seconds(0)
+    """How often it judges; what it said last holds meanwhile. 0: at every pass."""
+
     min_coverage: float = Field(default=0.5, ge=0, le=1)
     """Where a window is needed as a whole, a row with a smaller share of its polls is left out."""
 

@@ -76,6 +76,10 @@ class Judge:
         self._policy = policy or Policy()
         self._viewing = Viewing(store, every, ALSO_REMEMBERED)
         self._events: list[Event] = []
+        self._due: dict[str, float] = {}
+        """When a detector judges next, of those that do not at every pass."""
+        self._cost: dict[str, tuple[float, float]] = {}
+        """What each detector's last judging took (seconds), and its coverage."""
 
     def tell(self, events: Sequence[Event]) -> None:
         """Add events that became known; they count from their `at` on."""
@@ -94,15 +98,11 @@ class Judge:
         ]
         moved = self._follow(known, now)
         found: list[Finding] = []
-        cost: dict[str, tuple[float, float]] = {}
         for name, detector in self._detectors.items():
-            began = time.perf_counter()
-            before = self.ledger.before.get(name, ())
-            view = self._viewing.view(detector, self.topology, known, before)
-            mine = found_now(detector.judge(view), before, self._moments)
-            self.ledger.before[name] = mine
-            found.extend(mine)
-            cost[name] = (time.perf_counter() - began, detector.coverage(view))
+            if now >= self._due.get(name, now):
+                self._due[name] = now + detector.settings.every
+                self._run(name, detector, known)
+            found.extend(self.ledger.before[name])
         boots = restarts(self._viewing.changes(BOOT_TIME, BOOTS_REMEMBERED))
         boots += darkness(self.ledger.incidents, self.topology)
         events = sorted([*known, *boots], key=lambda event: event.at)
@@ -120,8 +120,16 @@ class Judge:
             found,
             [copy_of(incident) for incident in step.changed],
             [copy_of(incident) for incident in step.closed],
-            verdicts(self.ledger, cost),
+            verdicts(self.ledger, self._cost),
         )
+
+    def _run(self, name: str, detector: AnyDetector, events: Sequence[Event]) -> None:
+        """Let one detector judge, and keep what it says until it judges again."""
+        began = time.perf_counter()
+        before = self.ledger.before.get(name, ())
+        view = self._viewing.view(detector, self.topology, events, before)
+        self.ledger.before[name] = found_now(detector.judge(view), before, self._moments)
+        self._cost[name] = (time.perf_counter() - began, detector.coverage(view))
 
     def _follow(self, events: Sequence[Event], now: float) -> list[Incident]:
         """Take note of new links and of ports renamed; return incidents whose names changed."""

@@ -55,6 +55,9 @@ class OpticsDegradingSettings(DetectorSettings):
     memory: Duration = seconds(7200)
     """How far back limits, flags, identities and the state of ports are remembered."""
 
+    every: Duration = seconds(300)
+    """How often it judges: modules are read once a minute, and ail for hours."""
+
     baseline: Duration = seconds(21 * 86_400)
     """A lane's own baseline and its ageing are read off so long a past."""
 

@@ -38,6 +38,9 @@ class OpticsOverheatingSettings(DetectorSettings):
     memory: Duration = seconds(7200)
     """How far back limits, identities and the state of ports are remembered."""
 
+    every: Duration = seconds(300)
+    """How often it judges: modules are read once a minute, and ail for hours."""
+
     baseline: Duration = seconds(21 * 86_400)
     """A module's own usual temperature is read off so long a past."""
 

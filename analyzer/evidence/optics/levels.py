@@ -8,12 +8,13 @@ known is NaN.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analyzer.evidence.durations import fresh
+from analyzer.evidence.durations import FRESH_POLLS, FRESH_SECONDS
 from analyzer.evidence.optics.modules import Modules, warmed
 from analyzer.evidence.optics.roster import Places, Roster
 from analyzer.evidence.robust import (
@@ -81,10 +82,8 @@ class Levels:
     """Median of the last `hold` seconds of what is fresh."""
     at: Floats
     """When it was read last, unix seconds."""
-    unrest: Floats
-    """How it goes up and down from poll to poll, as a standard deviation; a step is none."""
-    calm: Floats
-    """The lesser unrest of the two halves of the window: what goes on in both."""
+    values: Floats
+    """The window's values without what is impossible, stale or of a module that warms up."""
     baseline: Floats
     siblings: Floats
     """Level less the median of the module's other lanes."""
@@ -99,6 +98,27 @@ class Levels:
     def change(self) -> Floats:
         """Level less baseline ([place])."""
         return self.level - self.baseline
+
+    @cached_property
+    def unrest(self) -> Floats:
+        """How it goes up and down from poll to poll, as a standard deviation ([place]).
+
+        A step is no unrest.
+        """
+        return self._at_places(_unrest(self.values))
+
+    @cached_property
+    def calm(self) -> Floats:
+        """The lesser unrest of the two halves of the window: what goes on in both ([place])."""
+        half = self.values.shape[1] // 2
+        first, second = self.values[:, :half], self.values[:, half:]
+        return self._at_places(np.minimum(_unrest(first), _unrest(second)))
+
+    def _at_places(self, values: Floats) -> Floats:
+        known = self.row >= 0
+        found = np.full(len(self.row), np.nan)
+        found[known] = values[self.row[known]]
+        return found
 
 
 @dataclass(frozen=True)
@@ -129,7 +149,7 @@ def levels(
     with np.errstate(invalid="ignore"):
         values = np.where((values >= low) & (values <= high), values, np.nan)
     times = np.where(np.isfinite(values), window.times, np.nan)
-    speaks = fresh(window)
+    speaks = _fresh(window)
     if quantity.light:
         speaks &= ~built.copper[lanes.port[places]]
     last = window.last_at[:, None]
@@ -158,8 +178,7 @@ def levels(
         row,
         level,
         _spread_out(size, places, window.last_at),
-        _spread_out(size, places, np.where(speaks, _unrest(values), np.nan)),
-        _spread_out(size, places, np.where(speaks, _calm(values), np.nan)),
+        np.where(speaks[:, None], values, np.nan),
         baseline,
         _against_siblings(level, lanes),
         middle,
@@ -177,6 +196,17 @@ def _window(view: View, lanes: Roster, quantity: Quantity) -> Window:
     return whole.select(
         lanes.having(whole.table, quantity.metric, whole.series, quantity.tail)
     )  # fmt: skip
+
+
+def _fresh(window: Window) -> NDArray[np.bool_]:
+    """Return which rows were read within a few polls of their target ([s])."""
+    if not window.at.size:
+        return np.zeros(len(window), np.bool_)
+    period = row_median(np.diff(window.at, axis=1))  # there are far fewer targets than rows
+    limit = np.maximum(FRESH_POLLS * period, FRESH_SECONDS)
+    limit = np.where(np.isfinite(limit), limit, window.seconds / 2)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(window.until - window.last_at <= limit[window.clock], np.bool_)
 
 
 def _first_third(times: Floats) -> Floats:
@@ -254,11 +284,6 @@ def _unrest(values: Floats) -> Floats:
     steps = np.abs(np.diff(values, axis=1))
     told = np.isfinite(steps).sum(axis=1) >= STEPS
     return np.where(told, row_quantile(steps, STEP_SHARE) / STEP_DEVIATIONS, np.nan)
-
-
-def _calm(values: Floats) -> Floats:
-    half = values.shape[1] // 2
-    return np.minimum(_unrest(values[:, :half]), _unrest(values[:, half:]))
 
 
 def _with_device(group: NDArray[np.int64], lanes: Roster) -> NDArray[np.int64]:
