@@ -98,5 +98,7 @@ def diagnostics(seen: SeenModule) -> Iterator[str]:
         if len(set(words)) == 1:
             words = words[:1]  # all lanes alike: said once
         of_lanes = runs(one.cell.lane for one in values if one.cell.lane)
-        where = f" (lanes {of_lanes})" if of_lanes else ""
-        yield f"  {name.removeprefix('vdm_').replace('_', ' ')}{where}: {'  '.join(words)}"
+        where = f" of lanes {of_lanes}" if of_lanes else ""
+        page = values[0].cell.page
+        said = name.removeprefix("vdm_").replace("_", " ")
+        yield f"  {said}{where} ({page}h): {'  '.join(words)}"

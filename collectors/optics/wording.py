@@ -11,8 +11,8 @@ FIELD_UNITS = {  # SI unit of a row: what the field counts in, digits, and its n
     "Bd": (GIGA, ".4g", "GBd"), "degC": (1.0, ".2f", "degC"), "V": (1.0, ".3f", "V"),
     "dB": (1.0, ".2f", "dB"), "dBm": (1.0, ".2f", "dBm"),
 }  # fmt: skip
-MOST_LIGHT_WATTS = 0.1
-"""Watts of light; what is beyond is the power that a module takes."""
+CONSUMED = "power_limit"
+"""The row in watts that is no light."""
 DARK_WATTS = 1e-7
 """What is at or below -40 dBm."""
 
@@ -31,8 +31,6 @@ def number(value: float, unit: str) -> str:
     """Return a number with its unit, in the unit that the field reads it in."""
     if isnan(value):
         return "-"
-    if unit == "W" and value < MOST_LIGHT_WATTS:
-        return dbm(value)
     if unit == "m" and not 0 < value < MILLI:
         return f"{value:.4g} m"
     if unit in FIELD_UNITS:
@@ -56,6 +54,8 @@ def told(one: Told) -> str:
     if row.codes is not None:
         word = row.codes.get(int(one.value), "unknown")
         return f"{word} ({int(one.value):02x}h)"
+    if row.unit == "W" and row.name != CONSUMED:
+        return dbm(one.value)
     return number(one.value, row.unit)
 
 

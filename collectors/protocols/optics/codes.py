@@ -70,6 +70,8 @@ SINGLE_MODE = {  # SFF-8024 table 4-7
     0x50: "50GBASE-BR", 0x55: "400GBASE-DR4-2", 0x56: "800GBASE-DR8", 0x57: "800GBASE-DR8-2",
     0x73: "200GBASE-DR1", 0x74: "200GBASE-DR1-2", 0x75: "400GBASE-DR2", 0x76: "400GBASE-DR2-2",
     0x77: "800GBASE-DR4", 0x78: "800GBASE-DR4-2",
+    0x8F: "100G-DR1-LPO", 0x90: "200G-DR2-LPO", 0x91: "400G-DR4-LPO", 0x92: "800G-DR8-LPO",
+    0x93: "400G-FR4-LPO",
 }  # fmt: skip
 
 COPPER = {0x01: "copper cable", 0xBF: "passive loopback"}  # SFF-8024 table 4-8
@@ -114,7 +116,6 @@ CONFIGURATION_STATES = {
 }  # fmt: skip
 FUNCTIONS = {0: "transmission", 1: "resource"}
 POWER_CLASSES = {code: str(code + 1) for code in range(8)}
-NO_OR_YES = {0: "no", 1: "yes"}
 AVERAGE_OR_OMA = {0: "OMA", 1: "average"}
 LASER_STATES = {0: "off", 1: "ramping", 2: "on"}
 LASER_FAULTS = {0: "none", 1: "APC loop", 2: "ACC loop"}

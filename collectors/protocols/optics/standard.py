@@ -11,7 +11,6 @@ from collectors.protocols.optics import (
     cmis_lanes,
     cmis_lower,
     cmis_vdm,
-    codes,
     elsfp,
     sff8472,
     sff8636,
@@ -248,10 +247,3 @@ def standard_of(memory: Memory) -> Standard:
         MalformedReply: 00h or FFh (the bus hangs, or nothing is plugged), or not known here.
     """
     return STANDARDS[identified(memory.byte("", 0))]
-
-
-def is_copper(memory: Memory) -> bool:
-    """Return whether a CMIS or QSFP module has no light, by its technology."""
-    if identified(memory.byte("", 0)) == QSFP:
-        return memory.byte("00", 147) >> 4 in codes.COPPERS
-    return memory.byte("00", 212) in codes.COPPERS
