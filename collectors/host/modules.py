@@ -60,7 +60,10 @@ class HostModules:
             self.last[name] = seen
             self.modules.take([Cage(port.device, port.port, seen.memory)], columns)
             for page, failure in seen.failed.items():
-                columns.refuse(Reason.FAILED, f"page {page}h", port.labels, _said(failure))
+                if isinstance(failure, MalformedReply):
+                    columns.refuse(Reason.MALFORMED, f"page {page}h", port.labels, str(failure))
+                else:
+                    columns.refuse(Reason.FAILED, f"page {page}h", port.labels, _said(failure))
 
     def close(self) -> None:
         """Let others read the modules."""

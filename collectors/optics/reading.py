@@ -15,6 +15,7 @@ from collectors.protocols.optics.field import Page
 from collectors.protocols.optics.presence import banks_of
 from collectors.protocols.optics.standard import DIAGNOSTICS as DIAGNOSTIC_PAGES
 from collectors.protocols.optics.standard import VDM, Standard, standard_of
+from fabrichealth.errors import MalformedReply
 
 SECOND_ADDRESS = 0x51
 """I2C address of an SFP's A2h as the kernel counts addresses (7 bits)."""
@@ -38,12 +39,16 @@ class Pages(Protocol):
         ...
 
 
+Failures = dict[str, OSError | MalformedReply]
+"""Why pages could not be read: the kernel's refusal, or an answer that is no half page."""
+
+
 @dataclass(frozen=True, slots=True)
 class Seen:
     """What one visit to a module gave."""
 
     memory: Memory
-    failed: dict[str, OSError] = field(default_factory=dict)
+    failed: Failures = field(default_factory=dict)
     """Pages that it should have and that could not be read."""
 
 
@@ -81,7 +86,7 @@ class ModuleReader:
             if wrong.errno != EOPNOTSUPP:
                 raise
             return Seen(from_image(self.kernel.module_image(name)))
-        failed: dict[str, OSError] = {}
+        failed: Failures = {}
         known = self._still_there(name, lower, at)
         if known is None:
             self._plugged.pop(name, None)
@@ -109,7 +114,7 @@ class ModuleReader:
             known.read_at = at
         return known
 
-    def _standing(self, name: str, lower: bytes, failed: dict[str, OSError]) -> dict[str, bytes]:
+    def _standing(self, name: str, lower: bytes, failed: Failures) -> dict[str, bytes]:
         halves = {"00": self.kernel.module_page(name, 0, upper=True)}
         memory = Memory(lower, halves)
         standard = standard_of(memory)
@@ -145,7 +150,7 @@ class ModuleReader:
         return group is None or group <= memory.byte(cmis_vdm.CONTROL, 128) & 3
 
     def _take(
-        self, name: str, page: Page, key: str, halves: dict[str, bytes], failed: dict[str, OSError]
+        self, name: str, page: Page, key: str, halves: dict[str, bytes], failed: Failures
     ) -> None:
         """Read one page into the halves that are being filled."""
         bank = int(key.partition(":")[0]) if ":" in key else 0
@@ -154,7 +159,7 @@ class ModuleReader:
                 half = self.kernel.module_page(name, 0, upper=False, address=SECOND_ADDRESS)
             else:
                 half = self.kernel.module_page(name, int(page.name, 16), upper=True, bank=bank)
-        except OSError as wrong:
+        except (OSError, MalformedReply) as wrong:
             failed[key] = wrong
         else:
             halves[key] = half

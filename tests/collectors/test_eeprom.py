@@ -233,7 +233,7 @@ class FakeCage:
 
     def __init__(self, memory: Memory) -> None:
         self.memory = memory
-        self.failing: dict[str, OSError] = {}
+        self.failing: dict[str, Exception] = {}
         self.reads: list[str] = []
 
     def module_page(
@@ -339,6 +339,14 @@ def test_a_page_that_fails_costs_only_what_is_on_it_until_it_comes_back(plugged:
     assert readings(first, host.table, RX_POWER) == {}
     host.cage.failing = {}
     assert len(readings(host.poll(60.0), host.table, RX_POWER)) == 4
+
+
+def test_an_answer_that_is_no_page_costs_only_that_page(plugged: Plug) -> None:
+    host = plugged(memory_of("dr4"))
+    host.cage.failing = {"11": MalformedReply("half a module page has 3 bytes, not 128")}
+    poll = host.poll(0.0)
+    assert [(one.reason, one.what) for one in poll.refused] == [(Reason.MALFORMED, "page 11h")]
+    assert readings(poll, host.table, TEMPERATURE) != {}
 
 
 def test_lanes_come_back_when_the_bus_does(plugged: Plug) -> None:

@@ -324,6 +324,12 @@ def test_limits_that_are_none_are_none(raw: bytes, set_: bool) -> None:
     assert bool(found.limits) == set_
 
 
+def test_a_cable_that_says_it_measures_and_reads_nothing_measures_nothing() -> None:
+    found = decode(optical((14, bytes(4))))
+    assert told(found, "temperature") == told(found, "supply_voltage") == {}
+    assert told(decode(optical((14, words(0, 33000)))), "temperature") == {0: 0.0}
+
+
 def test_noise_and_errors_of_a_lane_without_a_data_path_are_none() -> None:
     memory = observed(*((0, lane, 6) for lane in range(2)), samples=words(0x1400, 0x0000))
     idle = {"11": half((128, b"\x14\x44\x44\x44"), (206, b"\x10" * 8))}  # lane 2 is deactivated

@@ -71,6 +71,8 @@ def _quantity(cell: Cell) -> str:
     return cell.field.tells.quantity if cell.field.tells is not None else ""
 
 
+NOTHING_MEASURES = "temperature and supply voltage both read 0: nothing measures them"
+
 SFP_MAP = Standard(
     SFP,
     sff8472.PAGES,
@@ -99,7 +101,7 @@ QSFP_MAP = Standard(
             lambda cell: cell.field.tells is not None,
         ),
         Veil(
-            "temperature and supply voltage both read 0: nothing measures them",
+            NOTHING_MEASURES,
             "",
             lambda read: (read("", 22, 2) == 0) & (read("", 26, 2) == 0),
             lambda cell: _quantity(cell) in sff8636.MODULE_ROWS,
@@ -213,6 +215,12 @@ CMIS_MAP = Standard(
         Checksum("02", 128, 254, 255, cmis_lower.THRESHOLDS),
     ),
     (
+        Veil(
+            NOTHING_MEASURES,
+            "",
+            lambda read: (read("", 14, 2) == 0) & (read("", 16, 2) == 0),
+            lambda cell: cell.field.of_four < 0 and _quantity(cell) in sff8636.MODULE_ROWS,
+        ),
         Veil(
             "in low power near 0 degC: its monitor is not running",
             "",
