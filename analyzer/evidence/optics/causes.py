@@ -60,7 +60,7 @@ SIGNATURES: Mapping[str, Signature] = {
     "dirty or loose connector": Signature(
         Cause.CONTAMINATED_CONNECTOR, Where.RECEIVER, 0.36,
         {_S.RX_LOW: 0.95, _S.TX_LOW: 0.01, _S.BOTH_WAYS: 0.04, _S.SNR_LOW: 0.6,
-         _S.NOISY: 0.1, _S.RESTLESS: 0.15},
+         _S.NOISY: 0.1, _S.RESTLESS: 0.1},
     ),
     "bent or crushed fibre": Signature(
         Cause.DAMAGED_FIBER, Where.PATH, 0.28,
@@ -101,8 +101,8 @@ SIGNATURES: Mapping[str, Signature] = {
         {_S.HOST_BAD: 0.9, _S.SNR_LOW: 0.95, _S.NOISY: 0.3, _S.RX_LOW: 0.03},
     ),
     "loose module": Signature(
-        Cause.LOOSE_OR_BAD_MODULE, Where.RECEIVER, 0.05,
-        {_S.RX_LOW: 0.4, _S.RESTLESS: 0.95, _S.SNR_LOW: 0.4, _S.HOST_BAD: 0.2},
+        Cause.LOOSE_OR_BAD_MODULE, Where.RECEIVER, 0.08,
+        {_S.RX_LOW: 0.6, _S.RESTLESS: 0.95, _S.SNR_LOW: 0.4, _S.HOST_BAD: 0.2},
     ),
     "something else": Signature(
         Cause.UNKNOWN, Where.PATH, 0.01, dict.fromkeys(Symptom, 0.2),
