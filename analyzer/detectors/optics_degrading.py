@@ -19,16 +19,16 @@ from analyzer.evidence.optics.banks import banks, ill_banks
 from analyzer.evidence.optics.causes import Diagnosis, diagnose
 from analyzer.evidence.optics.complaints import (
     Complaint,
-    aged,
     behind_siblings,
     beyond_limit,
     fallen,
-    faulty,
-    hungry,
     restless,
 )
-from analyzer.evidence.optics.fleet import RECALLED, REMEMBERED, WINDOWED, Optics, key_of
-from analyzer.evidence.optics.levels import BIAS, RX, SNR_HOST, SNR_MEDIA, TX, Look
+from analyzer.evidence.optics.fleet import RECALLED, REMEMBERED, WINDOWED, Optics
+from analyzer.evidence.optics.frozen import key_of
+from analyzer.evidence.optics.lasers import aged, faulty, hungry
+from analyzer.evidence.optics.levels import Look
+from analyzer.evidence.optics.quantities import BIAS, RX, SNR_HOST, SNR_MEDIA, TX
 from analyzer.evidence.optics.symptoms import Direction
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.optics import RX_POWER

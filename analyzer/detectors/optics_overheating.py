@@ -14,8 +14,10 @@ from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.optics.complaints import Complaint, beyond_limit, warmer
-from analyzer.evidence.optics.fleet import REMEMBERED, Optics, key_of
-from analyzer.evidence.optics.levels import HEAT, Look
+from analyzer.evidence.optics.fleet import REMEMBERED, Optics
+from analyzer.evidence.optics.frozen import key_of
+from analyzer.evidence.optics.levels import Look
+from analyzer.evidence.optics.quantities import HEAT
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.optics import OPTICS_INFO, TEMPERATURE
 from fabrichealth.kinds import OPTICS_OVERHEATING, Cause

@@ -7,7 +7,8 @@ from analyzer.detectors.optics_degrading import OpticsDegrading, OpticsDegrading
 from analyzer.detectors.optics_overheating import OpticsOverheating, OpticsOverheatingSettings
 from analyzer.evidence.optics.features import LaneFeatures
 from analyzer.evidence.optics.fleet import Optics
-from analyzer.evidence.optics.levels import BIAS, RX, SNR_MEDIA, Look
+from analyzer.evidence.optics.levels import Look
+from analyzer.evidence.optics.quantities import BIAS, RX, SNR_MEDIA
 from fabrichealth.kinds import Cause
 from fabrichealth.model import Finding, Port
 from tests.analyzer.lights import Ill, Lights, hours, port_of

@@ -11,10 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.evidence.durations import Bools, heard, unbroken
+from analyzer.evidence.durations import Bools, unbroken
 from analyzer.evidence.optics.fleet import Optics
-from analyzer.evidence.optics.levels import BIAS, DARK, HEAT, RX, TX, Quantity
-from fabrichealth.catalogue.optics import TX_FAULT
+from analyzer.evidence.optics.quantities import BIAS, DARK, HEAT, RX, TX, Quantity
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Port
 from fabrichealth.units import Unit
@@ -70,16 +69,16 @@ def beyond_limit(
     level = optics[quantity].level
     with np.errstate(invalid="ignore"):
         beyond = (level < line) if low else (level > line)
-    beyond &= _judged(optics, quantity) & ~(_common(optics, quantity, beyond))
-    for place, since in _sustained(optics, quantity, beyond, line, low):
+    beyond &= judged(optics, quantity) & ~(common(optics, quantity, beyond))
+    for place, since in sustained(optics, quantity, beyond, line, low):
         value, limit = float(level[place]), float(line[place])
         says = (
-            f"{WORDS[quantity.name]} {_told(quantity, value)} is "
+            f"{WORDS[quantity.name]} {told(quantity, value)} is "
             f"{'below' if low else 'above'} {'its own' if own[place] else 'the usual'} limit of "
-            f"{_told(quantity, limit)}"
+            f"{told(quantity, limit)}"
         )
         score = 1.0 + abs(value - limit) / depth
-        yield _complaint(optics, quantity, place, limit, score, since, says)
+        yield complaint(optics, quantity, place, limit, score, since, says)
 
 
 def fallen(optics: Optics, quantity: Quantity, margin: float, sudden: float) -> Iterator[Complaint]:
@@ -94,16 +93,16 @@ def fallen(optics: Optics, quantity: Quantity, margin: float, sudden: float) -> 
             np.isfinite(mine.peer_low), mine.level <= mine.peer_low, lost >= 1.5 * margin
         )
         beyond = (lost >= margin) & (among | (lost >= sudden))
-        alike = _common(optics, quantity, lost >= margin)
-    beyond &= _judged(optics, quantity) & ~alike
+        alike = common(optics, quantity, lost >= margin)
+    beyond &= judged(optics, quantity) & ~alike
     line = mine.baseline - HALF_WAY * margin
-    for place, since in _sustained(optics, quantity, beyond, line, low=True):
+    for place, since in sustained(optics, quantity, beyond, line, low=True):
         usual, gone = float(mine.baseline[place]), float(lost[place])
         says = (
-            f"{WORDS[quantity.name]} {_told(quantity, float(mine.level[place]))} is "
-            f"{gone:.1f} dB below its usual {_told(quantity, usual)}"
+            f"{WORDS[quantity.name]} {told(quantity, float(mine.level[place]))} is "
+            f"{gone:.1f} dB below its usual {told(quantity, usual)}"
         )
-        yield _complaint(optics, quantity, place, usual, gone / margin, since, says)
+        yield complaint(optics, quantity, place, usual, gone / margin, since, says)
 
 
 def behind_siblings(
@@ -118,15 +117,15 @@ def behind_siblings(
     middle, spread = optics.among_peers(gap)
     with np.errstate(invalid="ignore"):
         beyond = (gap >= margin) & (gap >= middle + deviations * np.maximum(spread, 0.25))
-    beyond &= _judged(optics, quantity)
+    beyond &= judged(optics, quantity)
     line = mine.level + HALF_WAY * gap
-    for place, since in _sustained(optics, quantity, beyond, line, low=True):
+    for place, since in sustained(optics, quantity, beyond, line, low=True):
         expected = float(mine.level[place] + gap[place])
         says = (
-            f"{WORDS[quantity.name]} {_told(quantity, float(mine.level[place]))} is "
+            f"{WORDS[quantity.name]} {told(quantity, float(mine.level[place]))} is "
             f"{gap[place]:.1f} dB below the module's other lanes"
         )
-        yield _complaint(optics, quantity, place, expected, gap[place] / margin, since, says)
+        yield complaint(optics, quantity, place, expected, gap[place] / margin, since, says)
 
 
 def restless(optics: Optics, quantity: Quantity, least: float, times: float) -> Iterator[Complaint]:
@@ -139,7 +138,7 @@ def restless(optics: Optics, quantity: Quantity, least: float, times: float) -> 
     usual = optics.usual_unrest(quantity)
     with np.errstate(invalid="ignore"):
         beyond = (mine.calm >= least) & ~(mine.calm < times * usual)
-    beyond &= _judged(optics, quantity) & ~_common(optics, quantity, beyond)
+    beyond &= judged(optics, quantity) & ~common(optics, quantity, beyond)
     for place in np.flatnonzero(beyond).tolist():
         row, window = int(mine.row[place]), mine.window
         steps = np.abs(np.diff(window.values[row]))
@@ -150,53 +149,12 @@ def restless(optics: Optics, quantity: Quantity, least: float, times: float) -> 
             continue
         says = (
             f"{WORDS[quantity.name]} goes up and down by {mine.unrest[place]:.1f} dB from poll to "
-            f"poll, now {_told(quantity, float(mine.level[place]))}"
+            f"poll, now {told(quantity, float(mine.level[place]))}"
         )
         expected = float(mine.baseline[place])
         known = expected if np.isfinite(expected) else float(mine.level[place])
         score = float(mine.calm[place]) / least
-        yield _complaint(optics, quantity, place, known, score, since, says)
-
-
-def hungry(optics: Optics, excess: float) -> Iterator[Complaint]:
-    """Yield lasers that need `excess` times the bias that they needed at the same temperature."""
-    mine, ratio = optics[BIAS], optics.bias_excess
-    with np.errstate(invalid="ignore"):
-        beyond = ratio >= excess
-        alike = _common(optics, BIAS, beyond)
-    beyond &= _judged(optics, BIAS) & ~alike
-    line = optics.bias_expected * (1.0 + HALF_WAY * (excess - 1.0))
-    for place, since in _sustained(optics, BIAS, beyond, line, low=False):
-        expected = float(optics.bias_expected[place])
-        says = (
-            f"laser bias {_told(BIAS, float(mine.level[place]))} is {ratio[place]:.2f} times "
-            f"the {_told(BIAS, expected)} that it needed at this temperature"
-        )
-        score = (float(ratio[place]) - 1.0) / (excess - 1.0)
-        yield _complaint(optics, BIAS, place, expected, score, since, says)
-
-
-def aged(optics: Optics, excess: float, days: float, doubt: float) -> Iterator[Complaint]:
-    """Yield lasers whose bias, the temperature taken out, grew by `excess` over weeks.
-
-    At least so many days of past are needed, and a p-value below `doubt`.
-    """
-    found = optics.ageing
-    with np.errstate(invalid="ignore"):
-        beyond = (found.grown >= excess) & (found.doubt < doubt) & (found.days >= days)
-    beyond &= np.isfinite(optics[BIAS].level) & _judged(optics, BIAS)
-    beyond &= ~_common(optics, BIAS, beyond)
-    began = optics.view.past(BIAS.metric).starts
-    for place in np.flatnonzero(beyond).tolist():
-        grown = float(found.grown[place])
-        level = float(optics[BIAS].level[place])
-        says = (
-            f"laser bias {_told(BIAS, level)} grew by {grown - 1:.0%} in {found.days[place]:.0f} "
-            f"days at the same temperature"
-        )
-        score = (grown - 1.0) / (excess - 1.0)
-        since = max(float(began[0]), optics.view.now - float(found.days[place]) * 86_400.0)
-        yield _complaint(optics, BIAS, place, level / grown, score, since, says)
+        yield complaint(optics, quantity, place, known, score, since, says)
 
 
 def warmer(
@@ -212,43 +170,18 @@ def warmer(
     above = mine.level - usual
     with np.errstate(invalid="ignore"):
         beyond = (above >= kelvin) & (above >= deviations * mine.peer_spread)
-        beyond &= (mine.level >= least) & ~(mine.change < risen) & _judged(optics, HEAT)
+        beyond &= (mine.level >= least) & ~(mine.change < risen) & judged(optics, HEAT)
     line = mine.level - HALF_WAY * above
-    for place, since in _sustained(optics, HEAT, beyond, line, low=False):
+    for place, since in sustained(optics, HEAT, beyond, line, low=False):
         says = (
-            f"temperature {_told(HEAT, float(mine.level[place]))} is {above[place]:.0f} K above "
-            f"the {_told(HEAT, float(usual[place]))} of modules of its part in the same device"
+            f"temperature {told(HEAT, float(mine.level[place]))} is {above[place]:.0f} K above "
+            f"the {told(HEAT, float(usual[place]))} of modules of its part in the same device"
         )
         score = float(above[place]) / kelvin
-        yield _complaint(optics, HEAT, place, float(usual[place]), score, since, says)
+        yield complaint(optics, HEAT, place, float(usual[place]), score, since, says)
 
 
-def faulty(optics: Optics) -> Iterator[Complaint]:
-    """Yield lanes whose transmitter the module itself calls faulty, for as long as the hold."""
-    flags = optics.view.changes(TX_FAULT)
-    if not len(flags.rows):
-        return
-    places = optics.lanes.places(flags.table, TX_FAULT, flags.rows)
-    since = np.where(np.isfinite(flags.changed_at), flags.changed_at, flags.first_at)
-    raised = (flags.value == 1) & heard(flags) & (flags.seen_at - since >= optics.look.hold)
-    raised &= optics.modules.settled[optics.lanes.port[places]]
-    for row in np.flatnonzero(raised).tolist():
-        place = int(places[row])
-        yield Complaint(
-            optics.lanes.ports[int(optics.lanes.port[place])],
-            optics.lanes.lanes[place],
-            TX,
-            1.0,
-            0.0,
-            1.5,
-            float(since[row]),
-            float(flags.seen_at[row]),
-            "the module flags a fault of the transmitter",
-            TX_FAULT,
-        )
-
-
-def _complaint(
+def complaint(
     optics: Optics,
     quantity: Quantity,
     place: int,
@@ -257,6 +190,7 @@ def _complaint(
     since: float,
     says: str,
 ) -> Complaint:
+    """Return a complaint about one quantity of one place."""
     return Complaint(
         optics.lanes.ports[int(optics.lanes.port[place])],
         optics.lanes.lanes[place],
@@ -271,7 +205,7 @@ def _complaint(
     )
 
 
-def _judged(optics: Optics, quantity: Quantity) -> Bools:
+def judged(optics: Optics, quantity: Quantity) -> Bools:
     """Return which places can be ill in a quantity ([place]).
 
     What warms up or belongs to a link that is down is not, nor are lasers switched off as a
@@ -295,7 +229,7 @@ def _judged(optics: Optics, quantity: Quantity) -> Bools:
     return np.asarray(judged, np.bool_)
 
 
-def _common(optics: Optics, quantity: Quantity, beyond: Bools) -> Bools:
+def common(optics: Optics, quantity: Quantity, beyond: Bools) -> Bools:
     """Return where a condition is met by most lanes of the same part ([place])."""
     if quantity is HEAT:  # a hot room is not a habit of the part
         return np.zeros(len(beyond), np.bool_)
@@ -308,7 +242,7 @@ def _common(optics: Optics, quantity: Quantity, beyond: Bools) -> Bools:
     return np.asarray(habit[group], np.bool_)
 
 
-def _sustained(
+def sustained(
     optics: Optics, quantity: Quantity, beyond: Bools, line: Floats, low: bool
 ) -> Iterator[tuple[int, float]]:
     """Yield place and onset of what has been beyond a line ([place]) for the whole hold."""
@@ -326,7 +260,8 @@ def _sustained(
         yield int(places[index]), float(since[index])
 
 
-def _told(quantity: Quantity, value: float) -> str:
+def told(quantity: Quantity, value: float) -> str:
+    """Return a value in words, with the unit that the field uses."""
     unit = quantity.metric.unit
     if unit is Unit.AMPERES:
         return f"{value * 1e3:.1f} mA"

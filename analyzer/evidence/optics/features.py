@@ -6,8 +6,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from analyzer.evidence.optics.levels import BIAS, RX, SNR_HOST, SNR_MEDIA, TX
 from analyzer.evidence.optics.modules import Identity
+from analyzer.evidence.optics.quantities import BIAS, RX, SNR_HOST, SNR_MEDIA, TX
 from fabrichealth.model import Port
 
 

@@ -13,7 +13,12 @@ import numpy as np
 
 from analyzer.evidence.durations import Bools
 from analyzer.evidence.optics.features import Feature, LaneFeatures, OpticsEvidence
-from analyzer.evidence.optics.levels import (
+from analyzer.evidence.optics.frozen import frozen_baselines
+from analyzer.evidence.optics.levels import Levels, Look, levels
+from analyzer.evidence.optics.limits import Limits, all_limits
+from analyzer.evidence.optics.modules import Identity, modules
+from analyzer.evidence.optics.noise import excess_noise
+from analyzer.evidence.optics.quantities import (
     BER_HOST,
     BER_MEDIA,
     BIAS,
@@ -24,15 +29,9 @@ from analyzer.evidence.optics.levels import (
     RX,
     SNR_MEDIA,
     TX,
-    Levels,
-    Look,
     Quantity,
-    levels,
 )
-from analyzer.evidence.optics.limits import Limits, all_limits
-from analyzer.evidence.optics.modules import Identity, modules
-from analyzer.evidence.optics.noise import excess_noise
-from analyzer.evidence.optics.roster import Places, Roster, roster
+from analyzer.evidence.optics.roster import Places, roster
 from analyzer.evidence.optics.trends import Ageing, Trend, ageing, follows, trend
 from analyzer.evidence.robust import group_spread
 from fabrichealth.catalogue.optics import ALARM, OPTICS_INFO, THRESHOLD, TX_FAULT
@@ -62,7 +61,7 @@ class Optics:
             self.lanes.learn(table, metric)
         self.modules = modules(view, self.lanes, look.warm_up)
         self.limits = all_limits(view.changes(THRESHOLD), self.lanes)
-        self._frozen = _frozen(view, self.lanes)
+        self._frozen = frozen_baselines(view, self.lanes)
         self._levels: dict[str, Levels] = {}
         self._usual_unrest: dict[str, Floats] = {}
 
@@ -228,30 +227,6 @@ class Optics:
             _known(mine.unrest[place]),
             _known(self.usual_unrest(quantity)[place]),
         )
-
-
-def key_of(quantity: Quantity, port: Port, lane: str) -> str:
-    """Return the name under which a finding keeps a baseline in its `detail`."""
-    return f"baseline {quantity.name} {port} {lane}"
-
-
-_BY_NAME = {one.name: one for one in QUANTITIES}
-
-
-def _frozen(view: View, lanes: Roster) -> dict[tuple[str, int], float]:
-    """Return the baselines of what is ill since before, as they were when it fell ill."""
-    found: dict[tuple[str, int], float] = {}
-    for finding in view.before:
-        for key, value in finding.detail.items():
-            word, _, rest = key.partition(" ")
-            name, _, rest = rest.partition(" ")
-            where, _, lane = rest.rpartition(" ")
-            if word != "baseline" or name not in _BY_NAME or "/" not in where:
-                continue
-            place = lanes.find(Port.parse(where), lane)
-            if place is not None and np.isfinite(value):
-                found[name, place] = value
-    return found
 
 
 _aged: WeakKeyDictionary[Past, tuple[bytes, Ageing]] = WeakKeyDictionary()
