@@ -19,6 +19,7 @@ from fabrichealth.errors import MalformedReply
 from fabrichealth.model import Reason
 
 METRICS = optics.METRICS
+TAKEN = "another target or process reads it, and its flags clear by reading; let one read it"
 FOR_LONG = {EPERM, EACCES, EOPNOTSUPP, EINVAL}
 
 
@@ -44,7 +45,8 @@ class HostModules:
         self._next[name] = at + self.period
         self.last.pop(name, None)
         if not self.alone.claim(name):
-            columns.refuse(Reason.FAILED, "module", port.labels, "another process reads it")
+            self._next[name] = at + self.retry
+            columns.refuse(Reason.FAILED, "module", port.labels, TAKEN)
             return
         try:
             seen = self.reader.read(name, at)
