@@ -84,6 +84,17 @@ def test_each_row_of_the_table_names_its_cause_and_side(row: str) -> None:
     assert found.causes[cause] > 0.5
 
 
+def test_a_copper_cable_has_no_dirt_and_no_laser() -> None:
+    ends = [
+        OpticsEvidence(port, Identity(kind="aec"), None, lanes, False, ())
+        for port, lanes in ((A, module(A).lanes), (B, module(B, snr_media=-3.0).lanes))
+    ]
+    found = diagnose(Direction(A, B, ends[0], ends[1], "1"))
+    assert next(iter(found.causes)) == Cause.COPPER_CABLE
+    assert found.side is None
+    assert Cause.CONTAMINATED_CONNECTOR not in found.causes
+
+
 def test_a_dim_bank_is_shared_and_a_bank_that_is_well_is_not() -> None:
     sender, receiver = module(A, None, tx_power=-3.0), module(B, rx_power=-3.0)
     shared = diagnose(Direction(A, B, sender, receiver, "1", bank_dim=True))

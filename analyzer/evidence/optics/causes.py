@@ -88,6 +88,10 @@ SIGNATURES: Mapping[str, Signature] = {
         Cause.DEGRADED_RECEIVER, Where.RECEIVER, 0.05,
         {_S.RX_LOW: 0.04, _S.SNR_LOW: 0.95, _S.NOISY: 0.05},
     ),
+    "copper cable": Signature(
+        Cause.COPPER_CABLE, Where.PATH, 0.5,
+        {_S.SNR_LOW: 0.9, _S.HOST_BAD: 0.05, _S.SIGNAL_RESTLESS: 0.2, _S.NOISY: 0.1},
+    ),
     "module hot": Signature(
         Cause.MODULE_OVERHEATING, Where.HOT, 0.05,
         {_S.TX_LOW: 0.15, _S.RX_LOW: 0.1, _S.BIAS_ODD: 0.3, _S.SNR_LOW: 0.5, _S.HOST_BAD: 0.3,
@@ -109,6 +113,13 @@ SIGNATURES: Mapping[str, Signature] = {
     ),
 }  # fmt: skip
 
+OF_COPPER = frozenset({"copper cable"})
+OF_LIGHT = frozenset(
+    {"dirty or loose connector", "bent or crushed fibre", "reflections", "laser ageing"}
+    | {"laser failed", "laser bank", "receiver ageing"}
+)
+"""Signatures that a link without, or with, light cannot have."""
+
 
 @dataclass(frozen=True)
 class Diagnosis:
@@ -125,7 +136,9 @@ class Diagnosis:
 def diagnose(link: Direction) -> Diagnosis:
     """Weigh the symptoms of one direction of a link against every signature."""
     seen = symptoms(link)
-    weights = {name: _weight(one, seen) for name, one in SIGNATURES.items()}
+    ends = [end for end in (link.sending, link.receiving) if end is not None]
+    others = OF_LIGHT if any(end.identity.copper for end in ends) else OF_COPPER
+    weights = {name: _weight(one, seen) for name, one in SIGNATURES.items() if name not in others}
     top = max(weights.values())
     shares = {name: float(np.exp(weight - top)) for name, weight in weights.items()}
     whole = sum(shares.values())
