@@ -5,7 +5,7 @@ Identifiers and interface codes are SFF-8024's (tables 4-1, 4-5, 4-6, 4-7, 4-10)
 
 from dataclasses import dataclass, field
 
-QSFP_DD, OSFP, SFP, QSFP28, CPO_ENGINE, ELSFP = 0x18, 0x19, 0x03, 0x11, 0x80, 0x23
+QSFP_DD, OSFP, SFP, QSFP28, CPO_ENGINE, ELSFP = 0x18, 0x19, 0x03, 0x11, 0x80, 0x22
 MULTIMODE, SINGLE_MODE, PASSIVE_COPPER, ACTIVE_CABLE = 1, 2, 3, 4
 """Media types (CMIS lower byte 85)."""
 VCSEL_850, EML_1310, DFB_1310, C_BAND, OTHER = 0x00, 0x06, 0x04, 0x10, 0x08
