@@ -42,9 +42,7 @@ class Read(Command):
         parser.add_argument("what", nargs="*", help="an address, or captures in order")
         parser.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
         parser.add_argument("--json", action="store_true", help="JSON objects, one a line")
-        parser.add_argument(
-            "--explain", action="store_true", help="where each value comes from"
-        )
+        parser.add_argument("--explain", action="store_true", help="where each value comes from")
 
     def run(self, asked: argparse.Namespace) -> int:
         """Read, print, and return 1 if nothing was read."""
