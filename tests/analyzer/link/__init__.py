@@ -1,0 +1,1 @@
+"""Evidence of bit errors: codes, tails, limits, estimates, states and forecasts."""
