@@ -25,9 +25,9 @@ def snr_of(ber: ArrayLike) -> Floats:
     signal gives (0.375 and beyond).
     """
     given = np.asarray(ber, np.float64)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        q = np.sqrt(2.0) * erfcinv(2.0 * given / 0.75)
-        return np.where((given > 0) & (given < 0.375), 10.0 * np.log10(5.0 * q * q), np.nan)
+    possible = np.where((given > 0) & (given < 0.375), given, np.nan)
+    q = np.sqrt(2.0) * erfcinv(2.0 * possible / 0.75)
+    return np.asarray(10.0 * np.log10(5.0 * q * q), np.float64)
 
 
 def excess_noise(snr_db: ArrayLike, ber: ArrayLike) -> Floats:
