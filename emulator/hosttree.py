@@ -76,6 +76,8 @@ STATISTICS = (
 GENERATIONS = {10: "SDR", 25: "EDR", 50: "HDR", 100: "NDR", 200: "XDR"}
 """Name of the InfiniBand generation by Gbit/s of a lane, as the kernel writes it."""
 WORD_BYTES = 4
+LINK_FILES = {"state", "phys_state", "rate", "operstate", "carrier", "speed", "link_downed"}
+"""Files that tell of a port's link; the others only count."""
 SLOWEST = "10 Gb/sec (4X SDR)"
 """What a port without a link shows as its rate."""
 
@@ -136,6 +138,14 @@ class HostTree:
         for path in self._written.keys() - wanted.keys():
             self._remove(self.root / path)
         self._written = wanted
+
+    def update_links(self) -> None:
+        """Write only which ports are up, and how: links of many hosts fall at one moment."""
+        for path, content in self._files():
+            known = self._written.get(path)
+            if known != content and known is not None and path.rpartition("/")[2] in LINK_FILES:
+                self._write(self.root / path, content)
+                self._written[path] = content
 
     def _files(self) -> Iterator[tuple[str, str]]:
         yield "proc/stat", f"cpu  0 0 0 0 0 0 0 0 0 0\nctxt 0\nbtime {int(self.boot)}\n"

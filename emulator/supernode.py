@@ -114,18 +114,22 @@ class Supernode:
     def step(self, now: float) -> list[dict[str, Any]]:
         """Bring world and trees to `now`; return what was written down meanwhile."""
         events = self.world.step(now)
-        for host, tree in self._trees.items():
-            dark = host in self.world.fabric.dark
+        fabric = self.world.fabric
+        for host in self._trees:
+            dark = host in fabric.dark
             if dark and host not in self._gone:
                 self.root(host).rename(self.root(host).with_suffix(".dark"))
                 self._gone.add(host)
             elif not dark and host in self._gone:
                 self.root(host).with_suffix(".dark").rename(self.root(host))
                 self._gone.discard(host)
-            if not dark:
-                self._reflect(host, tree)
-                tree.update()
-                self._log(host)
+        alive = {host: tree for host, tree in self._trees.items() if host not in fabric.dark}
+        for host, tree in alive.items():
+            self._reflect(host, tree)
+            tree.update_links()
+        for host, tree in alive.items():
+            tree.update()
+            self._log(host)
         return events
 
     def log(self, host: str) -> Path:
