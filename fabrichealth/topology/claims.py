@@ -22,6 +22,9 @@ KEPT = 7 * 86_400.0
 DOCUMENTS = frozenset({"netbox"})
 """Ways to hear of a far end that are records and no measurements; what they hold no more is not."""
 
+MOST_NAMED = 500_000
+"""Neighbours whose names are kept at hand: more than both ends of any fabric's links."""
+
 Far = tuple[str, str]
 """Device and port at the far end; the port is empty where it is not known."""
 
@@ -67,8 +70,8 @@ class Claims:
         self._spelled: dict[str, str] = {}
         """Names that differ in capitals only are one; the first spelling counts."""
         self._changes = 0
-        self._repeated: dict[Neighbor, _Repeated] = {}
-        """Answers as they were last, by their first neighbour."""
+        self._repeated: dict[tuple[str, str], _Repeated] = {}
+        """Answers as they were last, by the first device in them and how it heard."""
 
     def __iter__(self) -> Iterator[Claim]:
         return (claim for known in self._known.values() for claim in known.values())
@@ -93,7 +96,7 @@ class Claims:
         heard: dict[tuple[str, Port], set[Far]] = {}
         for one in told:
             here, far = self._names(one)
-            if here.device and here.port and far[0] and far != tuple(here):
+            if here.device and here.port and far[0]:
                 heard.setdefault((one.via, here), set()).add(far)
         changed = False
         spoken: dict[tuple[str, str], set[Port]] = {}
@@ -110,7 +113,7 @@ class Claims:
             said = [
                 self._known[via, here][far] for (via, here), fars in heard.items() for far in fars
             ]
-            self._repeated[told[0]] = _Repeated(told, said, self._changes)
+            self._repeated[_answer(told)] = _Repeated(told, said, self._changes)
         return changed
 
     def _again(self, told: list[Neighbor], at: float) -> bool:
@@ -118,7 +121,7 @@ class Claims:
 
         Fabrics are told of as a whole each minute, and hardly ever change.
         """
-        before = self._repeated.get(told[0]) if told else None
+        before = self._repeated.get(_answer(told)) if told else None
         if before is None or before.changes != self._changes or before.told != told:
             return False
         if any(claim.stale for claim in before.claims):
@@ -200,15 +203,28 @@ class Claims:
     def _names(self, one: Neighbor) -> tuple[Port, Far]:
         found = self._named.get(one)
         if found is None:
+            if len(self._named) > MOST_NAMED:
+                self._named.clear()  # a device that makes names up
             here = self._place(one.device, one.port)
             there = self._place(one.remote_device, one.remote_port)
             found = self._named[one] = Port(*here), there
         return found
 
+    def _in_short(self, device: str) -> str | None:
+        """Return the written device of a name with a domain, unless it goes by another domain."""
+        short, _, domain = device.partition(".")
+        name = self._written.named(short) if domain else None
+        row = self._written.devices.get(name) if name else None
+        if row is None:
+            return name
+        longer = f"{short}.".casefold()
+        others = [known for known in (row.name, *row.ids) if known.casefold().startswith(longer)]
+        return None if others else name
+
     def _place(self, device: str, port: str) -> Far:
         """Return (device, port) under written names: by id or system name, by alias or uid."""
         topology = self._written
-        name = topology.named(device) or topology.named(device.partition(".")[0]) or device
+        name = topology.named(device) or self._in_short(device) or device
         name = _sayable(name.replace("/", "_"))
         name = self._spelled.setdefault(name.casefold(), name)
         row = topology.devices.get(name)
@@ -216,6 +232,10 @@ class Claims:
             aliases = (known for known, facts in row.ports.items() if facts.alias == port)
             port = topology.port_with_uid(name, port) or next(aliases, port)
         return name, _sayable(port)
+
+
+def _answer(told: list[Neighbor]) -> tuple[str, str]:
+    return told[0].device, told[0].via
 
 
 def _sayable(name: str) -> str:

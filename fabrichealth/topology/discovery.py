@@ -15,6 +15,9 @@ from fabrichealth.model.poll import Neighbor
 from fabrichealth.topology.claims import Claim, Claims
 from fabrichealth.topology.inventory import Topology
 
+FEW = 3
+"""Far ends of one port that are told one by one; a port that more claim is told of once."""
+
 
 @dataclass(slots=True)
 class FoundLink:
@@ -45,7 +48,7 @@ class Doubt:
     """Something about a port that does not fit: which way, and in words."""
 
     kind: str
-    """contradiction, moved, one_sided or port_unknown."""
+    """contradiction, moved, one_sided, port_unknown or loop."""
     about: Port
     says: str
 
@@ -94,12 +97,33 @@ class Discovery:
         `own` has the names that ports have in their own system, by what others call them.
         """
         self._claims.grow_old(now)
-        named = [_under(claim, own) for claim in self._claims] if own else self._claims
+        named = list(_in_short(list(self._claims)))
+        named = [_under(claim, own) for claim in named] if own else named
         claims = sorted(named, key=lambda claim: (claim.here, claim.via, claim.far))
         links, doubts = _chosen(list(_joined(claims)), self._written)
         doubts += _one_sided(links, claims, self._written)
         doubts += _unknown(links, claims, self._written)
+        doubts += _loops(claims)
         return Found(tuple(links), tuple(doubts), tuple(claims))
+
+
+def _in_short(claims: Sequence[Claim]) -> Iterator[Claim]:
+    """Yield claims whose far devices go by the name under which they speak themselves.
+
+    A system tells its name with a domain, while whoever reads it knows it without one; two domains
+    with one such name are two systems, of which nobody knows which is meant.
+    """
+    speakers = {claim.here.device for claim in claims if claim.measured}
+    longer: dict[str, set[str]] = {}
+    for claim in claims:
+        name = claim.far[0]
+        short, _, domain = name.partition(".")
+        if domain and name not in speakers and short in speakers:
+            longer.setdefault(short, set()).add(name)
+    known = {names.pop(): short for short, names in longer.items() if len(names) == 1}
+    for claim in claims:
+        own = known.get(claim.far[0])
+        yield claim if own is None else replace(claim, far=(own, claim.far[1]))
 
 
 def _under(claim: Claim, own: Mapping[Port, Port]) -> Claim:
@@ -114,7 +138,7 @@ def _joined(claims: Iterable[Claim]) -> Iterator[FoundLink]:
     found: dict[tuple[Port, Port], FoundLink] = {}
     for claim in claims:
         there = claim.there
-        if there is None:
+        if there is None or there == claim.here:
             continue
         one, other = sorted((claim.here, there), key=lambda port: str(port).encode())
         link = found.setdefault((one, other), FoundLink((one, other)))
@@ -143,23 +167,36 @@ def _chosen(links: list[FoundLink], written: Topology) -> tuple[list[FoundLink],
         equals = list(group)
         free = [link for link in equals if not any(end in taken for end in link.ends)]
         claimed = Counter(end for link in free for end in link.ends)
+        rivals: dict[Port, list[Port]] = {}
+        for link in equals:
+            for end in link.ends:
+                rivals.setdefault(end, []).append(_other(end, link.ends))
+        crowded = {end for end, facing in rivals.items() if len(facing) > FEW}
+        doubts += [_crowded(end, rivals[end]) for end in sorted(crowded - written.link_of.keys())]
         for link in equals:
             excluded = [end for end in link.ends if end in taken or claimed[end] > 1]
             if not excluded:
                 chosen.append(link)
                 continue
-            doubts += _excluded(link, excluded, taken, equals, written)
+            doubtful = [end for end in excluded if end not in crowded]
+            doubts += _excluded(link, doubtful, taken, rivals, written)
         for link in free:
             for end in link.ends:
                 taken.setdefault(end, _other(end, link.ends) if claimed[end] == 1 else end)
     return chosen, doubts
 
 
+def _crowded(end: Port, facing: list[Port]) -> Doubt:
+    """Return the one doubt about a port that more face than can."""
+    some = ", ".join(sorted(map(str, facing))[:FEW])
+    return Doubt("contradiction", end, f"faces {some} and {len(facing) - FEW} more")
+
+
 def _excluded(
     link: FoundLink,
     ends: list[Port],
     taken: dict[Port, Port],
-    equals: list[FoundLink],
+    rivals: Mapping[Port, list[Port]],
     written: Topology,
 ) -> Iterator[Doubt]:
     """Yield why a link is not believed; what contradicts the written file is its own difference."""
@@ -167,8 +204,8 @@ def _excluded(
         if end in written.link_of:
             continue
         other = _other(end, link.ends)
-        rivals = [_other(end, one.ends) for one in equals if end in one.ends and one is not link]
-        known = [taken[end]] if taken.get(end, end) != end else rivals
+        others = [port for port in rivals[end] if port != other]
+        known = [taken[end]] if taken.get(end, end) != end else others
         if not known:
             continue
         facing = " and ".join(sorted(map(str, known)))
@@ -216,6 +253,14 @@ def _unknown(
         elif known.device != claim.far[0] and written.peer(claim.here) is None:
             says = f"faces {known}, but {claim.via} says {claim.far[0]}, port unknown"
             yield Doubt("contradiction", claim.here, says)
+
+
+def _loops(claims: Iterable[Claim]) -> Iterator[Doubt]:
+    """Yield ports that hear themselves."""
+    for claim in claims:
+        if claim.there == claim.here and not claim.stale:
+            says = f"hears itself by {claim.via}: a loop, or a cable that returns"
+            yield Doubt("loop", claim.here, says)
 
 
 def _other(end: Port, ends: tuple[Port, Port]) -> Port:

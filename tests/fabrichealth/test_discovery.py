@@ -109,12 +109,47 @@ class TestNames:
 
     @pytest.mark.parametrize(
         "name",
-        ["leaf-01", "LEAF-01.dc.example", "02:00:00:00:00:01", "leaf-01.other.example"],
+        ["leaf-01", "LEAF-01.dc.example", "02:00:00:00:00:01"],
     )
     @pytest.mark.parametrize("port", ["Ethernet0", "etp1", "0xaa"])
     def test_a_written_device_is_known_by_all_its_names(self, name: str, port: str) -> None:
         heard = found(f"host-1/eth0 > {name}/{port}", written=self.TOPOLOGY)
         assert ids(heard) == ["host-1/eth0--leaf-01/Ethernet0"]
+
+    def test_a_name_in_another_domain_is_another_device(self) -> None:
+        heard = found("host-1/eth0 > leaf-01.other.example/Ethernet0", written=self.TOPOLOGY)
+        assert ids(heard) == ["host-1/eth0--leaf-01.other.example/Ethernet0"]
+
+    def test_a_written_device_without_any_domain_may_be_heard_with_one(self) -> None:
+        written = Topology([Device(name="leaf-02", role="switch")])
+        heard = found("host-1/eth0 > leaf-02.dc.example/Ethernet0", written=written)
+        assert ids(heard) == ["host-1/eth0--leaf-02/Ethernet0"]
+
+    def test_systems_that_are_read_are_known_without_their_domain(self) -> None:
+        both = found(
+            "leaf-1/Ethernet0 > spine-1.dc.example/Ethernet4",
+            "spine-1/Ethernet4 > leaf-1.dc.example/Ethernet0",
+        )
+        assert ids(both) == ["leaf-1/Ethernet0--spine-1/Ethernet4"]
+        assert doubts(both) == []
+
+    def test_two_domains_with_one_short_name_stay_two_devices(self) -> None:
+        heard = found("a/1 > spine.x/1", "a/2 > spine.y/1", "spine/7 > b/1")
+        assert "a/1--spine.x/1" in ids(heard)
+        assert "a/2--spine.y/1" in ids(heard)
+
+    def test_a_port_that_hears_itself_is_told_of_and_no_link(self) -> None:
+        alone = found("a/1 > a/1")
+        assert ids(alone) == []
+        assert doubts(alone) == [("loop", "a/1")]
+
+    def test_a_port_that_thousands_face_is_one_doubt_of_few_words(self) -> None:
+        crowd = found(*(f"a/1 > host-{n}/eth0" for n in range(3000)))
+        assert ids(crowd) == []
+        (doubt,) = [one for one in crowd.doubts if one.kind == "contradiction"]
+        assert str(doubt.about) == "a/1"
+        assert doubt.says.endswith("and 2997 more")
+        assert len(doubt.says) < 200
 
     def test_a_strange_name_is_made_one_that_may_stand_in_a_link(self) -> None:
         discovery = Discovery(Topology())
