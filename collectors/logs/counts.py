@@ -3,6 +3,9 @@
 A device's counters begin at 0 for every code of its table when it is met. A line that is the
 first of its code after that is a rise; where device and code first appear together, while we were
 watching, the zero before it is told with the time of the poll before.
+
+Names that nobody wrote down may be made up by who sends us lines: they are few at a time, go when
+they are idle, and begin only the codes that were heard. They take nothing from the listed ones.
 """
 
 from collections.abc import Mapping
@@ -27,8 +30,14 @@ OWN = {
 MOST_STRANGE = 64
 """Codes of one device that no table knows; a log that invents more is not followed."""
 
-MOST_DEVICES = 4096
-"""Devices of one target; who sends us more names than that is no fabric of ours."""
+MOST_UNLISTED = 4096
+"""Devices at a time that are not in the topology; who sends us more is no fabric of ours."""
+
+MOST_SERIES = 65_536
+"""Series that such devices begin in the life of a process: a series is never given back."""
+
+IDLE = 3600.0
+"""Seconds without a line after which such a device makes room for another."""
 
 METRICS = (ERRORS, LOG_EVENTS)
 
@@ -41,39 +50,68 @@ class LogCounts:
         self._clock = clock
         self._places: dict[tuple[Metric, str, str], int] = {}
         self._met: set[tuple[str, str]] = set()
-        self._devices: set[str] = set()
+        self._unlisted: dict[str, float] = {}
+        """When each was last heard of, unix seconds, the one that is idle longest first."""
+        self._begun = 0
         self._strange: dict[str, int] = {}
         self._series: list[int] = []
         self._values: list[float] = []
         self._fresh: list[int] = []
         self._last_at: float | None = None
 
-    def meet(self, device: str, of: str) -> bool:
-        """Begin the counters of a device; False where there are too many already."""
+    def meet(self, device: str, of: str) -> None:
+        """Begin all counters of a device that is listed, or is this target's own."""
         metric, tables = OWN[of]
-        if (device, metric.name + tables[0]) in self._met:
-            return True
-        if device not in self._devices and len(self._devices) >= MOST_DEVICES:
-            return False
-        self._devices.add(device)
-        self._met.add((device, metric.name + tables[0]))
+        key = (device, metric.name + tables[0])
+        if key in self._met:
+            return
+        self._met.add(key)
+        self._unlisted.pop(device, None)
         for code in (code for table in tables for code in codes_of(table)):
             self._place(metric, device, code)
-        return True
 
-    def add(self, device: str, of: str, code: str) -> bool:
-        """Count one line; False where the device or the code is one too many."""
-        if not self.meet(device, of):
+    def add(self, device: str, of: str, code: str, at: float) -> bool:
+        """Count one line at `at` (unix seconds); False where device or code is one too many.
+
+        A device that was not met is unlisted.
+        """
+        metric, tables = OWN[of]
+        listed = (device, metric.name + tables[0]) in self._met
+        if not listed and not self._admitted(device, at):
             return False
-        metric, _ = OWN[of]
         place = self._places.get((metric, device, code))
         if place is None:
+            if not listed and self._begun >= MOST_SERIES:
+                return False
             if self._strange.get(device, 0) >= MOST_STRANGE:
                 return False
             self._strange[device] = self._strange.get(device, 0) + 1
+            self._begun += not listed
             place = self._place(metric, device, code)
         self._values[place] += 1.0
         return True
+
+    def _admitted(self, device: str, at: float) -> bool:
+        """Return whether an unlisted device has a place; idle ones make room."""
+        if self._unlisted.pop(device, None) is None and len(self._unlisted) >= MOST_UNLISTED:
+            idle = {name for name, heard in self._unlisted.items() if heard <= at - IDLE}
+            if not idle:
+                return False
+            self._drop(idle)
+        self._unlisted[device] = at
+        return True
+
+    def _drop(self, devices: set[str]) -> None:
+        """Forget devices with their counters."""
+        kept = [(key, place) for key, place in self._places.items() if key[1] not in devices]
+        number = {old: new for new, (_, old) in enumerate(kept)}
+        self._series = [self._series[place] for _, place in kept]
+        self._values = [self._values[place] for _, place in kept]
+        self._fresh = [number[place] for place in self._fresh if place in number]
+        self._places = {key: number[place] for key, place in kept}
+        for device in devices:
+            del self._unlisted[device]
+            self._strange.pop(device, None)
 
     def batches(self, at: float) -> list[Batch]:
         """Return every counter now, and before it the zeros of those that have just begun."""
@@ -98,15 +136,18 @@ class LogCounts:
         """Take up what `memory` returned; rows that cannot be read are left out."""
         metrics = {str(metric): metric for metric in METRICS}
         rows, at = memory.get("counts"), memory.get("at")
+        usable = isinstance(at, int | float) and not isinstance(at, bool) and 0 < at < 1e11
+        heard = float(at) if usable and isinstance(at, int | float) else 0.0
         for row in rows if isinstance(rows, list) else []:
             match row:
                 case [str(name), str(device), str(code), int(count)] if name in metrics:
-                    place = self._place(metrics[name], device, code)
-                    self._values[place] = float(min(max(count, 0), 2**53))
-                    self._devices.add(device)
+                    # who is listed is met again before the first line is counted
+                    if self._admitted(device, heard) and len(self._series) < MOST_SERIES:
+                        place = self._place(metrics[name], device, code)
+                        self._values[place] = float(min(max(count, 0), 2**53))
         self._fresh = []
-        if isinstance(at, int | float) and not isinstance(at, bool) and 0 < at < 1e11:
-            self._last_at = float(at)
+        if heard:
+            self._last_at = heard
 
     def forget(self) -> None:
         """Begin all counts at 0 again: another capture counts its own lines."""

@@ -30,18 +30,22 @@ class Quota:
     most: int
     over: float
     _spans: dict[tuple[str, str], _Span] = field(default_factory=dict)
-    _whole: _Span = field(default_factory=lambda: _Span(float("-inf")))
+    _whole: dict[bool, _Span] = field(default_factory=dict)
 
-    def admits(self, device: str, code: str, event: Event) -> bool:
-        """Return whether an event may pass; one that may not is counted."""
-        if event.at >= self._whole.start + self.over or event.at < self._whole.start - self.over:
-            self._whole = _Span(event.at)
+    def admits(self, device: str, code: str, event: Event, *, listed: bool = True) -> bool:
+        """Return whether an event may pass; one that may not is counted.
+
+        What made-up devices say takes nothing from what may be told of the listed ones.
+        """
+        whole = self._whole.get(listed)
+        if whole is None or not whole.start - self.over <= event.at < whole.start + self.over:
+            whole = self._whole[listed] = _Span(event.at)
         span = self._spans.get((device, code))
         if span is None:
             span = self._spans[device, code] = _Span(event.at)
-        if span.told < self.most and self._whole.told < self.most * AT_ONCE:
+        if span.told < self.most and whole.told < self.most * AT_ONCE:
             span.told += 1
-            self._whole.told += 1
+            whole.told += 1
             return True
         span.held += 1
         span.last = event
@@ -57,7 +61,7 @@ class Quota:
     def all(self) -> Iterator[Event]:
         """Yield what is held back, whether its span is over or not."""
         spans, self._spans = self._spans, {}
-        self._whole = _Span(float("-inf"))
+        self._whole = {}
         for span in spans.values():
             yield from _told(span)
 

@@ -8,9 +8,13 @@ from collectors.logs.counts import LogCounts
 from collectors.logs.quota import Quota
 from collectors.maps.accelerator_names import accelerator, whole_pci
 from collectors.maps.log_rules import Hit, matched
-from collectors.protocols.log_line import Line
+from collectors.maps.names import device_name, port_name
+from collectors.protocols.log_line import KERNEL, Line
 from collectors.source import Target
 from fabrichealth.events import Event
+
+MOST_PARTS = 64
+"""Accelerators and NVSwitches of one listed host that the topology does not name."""
 
 LONGEST_TEXT = 400
 """Characters of a line that an event keeps."""
@@ -31,6 +35,9 @@ class LogWatch:
     """Whether the log is of many hosts, which are then named by their lines."""
     strange: int = 0
     """Lines that were not counted, because their device or code was one too many."""
+    misdated: int = 0
+    """Lines that say something on a day that does not exist."""
+    _parts: dict[str, set[str]] = field(default_factory=dict)
     _uuids: dict[tuple[str, str], str] = field(default_factory=dict)
     _names: dict[str, str] = field(default_factory=dict)
 
@@ -53,21 +60,27 @@ class LogWatch:
         for line in lines:
             if line.host not in hosts:
                 hosts.add(line.host)
-                if not self.counts.meet(self.host(line.host), "host"):
-                    self.strange += 1
-                    continue
-            hit = matched(line.text)
+                host = self.host(line.host)
+                if self._listed(host):
+                    self.counts.meet(host, "host")
+            hit = matched(line.text, line.speaker)
             if hit is None:
-                if "NVRM: GPU" in line.text:
+                if line.speaker == KERNEL and line.text.startswith("NVRM: GPU"):
                     self._learn(line)
+                continue
+            if line.misdated:
+                self.misdated += 1
                 continue
             host = self.host(line.host)
             device = self._device(host, hit)
-            if not self.counts.add(device, hit.of, hit.code):
+            listed = self._known(host, device)
+            if listed:
+                self.counts.meet(device, hit.of)
+            if not self.counts.add(device, hit.of, hit.code, at):
                 self.strange += 1
                 continue
             event = _event(line, hit, device, at, boot)
-            if self.quota.admits(device, hit.code, event):
+            if self.quota.admits(device, hit.code, event, listed=listed):
                 events.append(event)
         return events
 
@@ -75,22 +88,39 @@ class LogWatch:
         """Return the inventory's name for the host that a line names."""
         subject = self.target.subject
         if not said:
-            return _clean(subject)
+            return device_name(subject)
         found = self._names.get(said)
         if found is None:
             own = self.target.topology.named(said)
             if len(self._names) > 100_000:
                 self._names.clear()  # nobody has so many hosts: the names are made up
-            found = self._names[said] = own or _clean(said if self.many else subject)
+            found = self._names[said] = own or device_name(said if self.many else subject)
         return found
+
+    def _listed(self, device: str) -> bool:
+        """Return whether a device is the topology's, or all that this log can be about."""
+        return not self.many or device in self.target.topology.devices
+
+    def _known(self, host: str, device: str) -> bool:
+        """Return whether a device is listed, or a part of a host that is."""
+        if device == host or device in self.target.topology.devices:
+            return self._listed(device)
+        if not self._listed(host):
+            return False
+        parts = self._parts.setdefault(host, set())
+        if device not in parts and len(parts) >= MOST_PARTS:
+            return False
+        parts.add(device)
+        return True
 
     def _learn(self, line: Line) -> None:
         """Take the UUID that the driver tells with an address, and begin that accelerator."""
-        found = _IDENTITY.search(line.text)
+        found = _IDENTITY.match(line.text)
         if found:
             host = self.host(line.host)
-            self._uuids[host, whole_pci(found[1])] = found[2]
-            self.counts.meet(self._accelerator(host, found[1]), "accelerator")
+            if self._known(host, accelerator(self.target.topology, host, pci=found[1])):
+                self._uuids[host, whole_pci(found[1])] = found[2]
+                self.counts.meet(self._accelerator(host, found[1]), "accelerator")
 
     def _device(self, host: str, hit: Hit) -> str:
         if hit.of == "accelerator":
@@ -118,14 +148,6 @@ def _event(line: Line, hit: Hit, device: str, at: float, boot: float | None) -> 
         more["fatal"] = hit.fatal
     if hit.means:
         more["means"] = hit.means
-    scope = {"device": device} | ({"port": _clean_port(hit.port)} if hit.port else {})
+    scope = {"device": device} | ({"port": port_name(hit.port)} if hit.port else {})
     # a host whose clock runs ahead told us before now all the same
     return Event(at if when is None else min(when, at), "device_log", scope, more=more)
-
-
-def _clean(name: str) -> str:
-    return name.replace("/", "_").replace("--", "_")
-
-
-def _clean_port(name: str) -> str:
-    return name.replace("--", "_")

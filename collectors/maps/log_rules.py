@@ -2,8 +2,10 @@
 
 The rules are data, one YAML file per speaker under `collectors/maps/logs`. A rule has literal
 marks, one of which a line must hold before its expression is tried, so that a flooding log costs
-little. Named groups of an expression fill the templates of code and port; `pci` and `switch` (an
-NVSwitch's number) give the device, `fatal` the line's own verdict.
+little. A rule believes its own speakers alone, and matches from where the text starts: what a
+program quotes in its line (a name that somebody tried to log in with) is no error. Named groups of
+an expression fill the templates of code and port; `pci` and `switch` (an NVSwitch's number) give
+the device, `fatal` the line's own verdict.
 """
 
 import re
@@ -15,6 +17,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
+from collectors.protocols.log_line import KERNEL
 from fabrichealth.yamlfile import YamlFile, load
 
 FOLDER = Path(__file__).parent / "logs"
@@ -60,7 +63,9 @@ class Rule(_Part):
     """The code, with `{number}` and the like for groups of the expression."""
     mark: Marks
     line: str
-    """A regular expression that is searched in the text."""
+    """A regular expression that the text must match from its start."""
+    by: Marks = (KERNEL,)
+    """Who writes such lines: `kernel`, or the tags and units of a program, in lower case."""
     then: str = ""
     """A second expression, searched behind what the first one found."""
     of: Literal["accelerator", "nvswitch", "interface", "host"] = "host"
@@ -158,12 +163,18 @@ def _marks() -> re.Pattern[str]:
     return re.compile("|".join(map(re.escape, marks)))
 
 
-def matched(text: str) -> Hit | None:
-    """Return what a line says, None where no rule knows it."""
-    if _marks().search(text) is None:
+@cache
+def speakers() -> frozenset[str]:
+    """Return everyone whose lines some rule believes."""
+    return frozenset(one for rule in rules() for one in rule.by)
+
+
+def matched(text: str, speaker: str = KERNEL) -> Hit | None:
+    """Return what a speaker's line says, None where no rule of theirs knows it."""
+    if speaker not in speakers() or _marks().search(text) is None:
         return None
     for rule in rules():
-        if any(mark in text for mark in rule.mark):
+        if speaker in rule.by and any(mark in text for mark in rule.mark):
             hit = _applied(rule, text)
             if hit is not None:
                 return hit
@@ -171,7 +182,7 @@ def matched(text: str) -> Hit | None:
 
 
 def _applied(rule: Rule, text: str) -> Hit | None:
-    found = rule.first.search(text)
+    found = rule.first.match(text)
     if found is None:
         return None
     groups = {name: word or "" for name, word in found.groupdict().items()}

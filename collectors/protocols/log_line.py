@@ -1,10 +1,15 @@
-"""One line of a log, in whatever form it comes: when, by which host, what.
+"""One line of a log, in whatever form it comes: when, by which host, who speaks, what.
 
 Forms told apart by their beginning: a record of /dev/kmsg (kernel ABI dev-kmsg), `dmesg` plain,
 with `-T` or `--time-format iso`, the journal's JSON (systemd, Journal Export Formats), syslog by
 RFC 5424 and RFC 3164 with and without its priority, as rsyslog and journalctl write it into files,
-and the fabric manager's own log. A local time without a zone counts as UTC, which hosts of a fleet
-keep.
+and the own logs of fabric and subnet manager. A local time without a zone counts as UTC, which
+hosts of a fleet keep.
+
+Who speaks is what the writer of a text cannot choose: the kernel where the record is of the
+kernel's ring, is tagged `kernel` (with a priority, its facility must be the kernel's, 0, which no
+program gets: RFC 5424, 6.2.1), or came into the journal by the transport `kernel`; else the tag, or
+the journal's trusted fields (systemd.journal-fields).
 """
 
 import re
@@ -24,6 +29,10 @@ MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", 
 AHEAD = 86400.0
 """Seconds by which a date without a year may lie ahead of the clock before it is last year's."""
 
+KERNEL = "kernel"
+FABRIC_MANAGER = "nv-fabricmanager"
+SUBNET_MANAGER = "opensm"
+
 _KMSG = re.compile(r"(\d{1,10}),(\d{1,20}),(\d{1,18}),[^;]{0,40};(.*)", re.DOTALL)
 _SINCE_BOOT = re.compile(r"(?:<\d{1,3}>)?\[ *(\d{1,12}\.\d{1,9})\]\s?(.*)", re.DOTALL)
 _DATED = re.compile(
@@ -40,7 +49,17 @@ _RFC3164 = re.compile(
 )
 _ISO = re.compile(rf"(?:<\d{{1,3}}>)?{_STAMP} (.*)", re.DOTALL)
 _PRIORITY = re.compile(r"<\d{1,3}>(.*)", re.DOTALL)
-_TAG = re.compile(r"[\w./@-]{1,48}(?:\[\d{1,10}\])?: ")
+_OPENSM = re.compile(
+    r"([A-Z][a-z]{2}) +(\d{1,2}) (\d{2}):(\d{2}):(\d{2}) \d{1,6} \[[0-9A-Fa-f]{1,16}\] "
+    r"0x[0-9A-Fa-f]{2} -> (.*)",
+    re.DOTALL,
+)
+_TAG = re.compile(
+    r"(?:(?:EMERG|ALERT|CRIT|ERR|WARNING|NOTICE|INFO|DEBUG) )?"  # SONiC writes the severity
+    r"([A-Za-z_./][\w./@#-]{0,63})(?:\[\d{1,10}\])?: ?(?=\S|$)"
+)
+_PRIORITY_OF = re.compile(r"<(\d{1,3})>")
+_LEVEL = re.compile(r"\[(?:DEBUG|INFO|WARNING|ERROR|CRITICAL)\] ")
 _UPTIME = re.compile(r"\[ *\d{1,12}\.\d{1,9}\] ")
 
 
@@ -55,6 +74,10 @@ class Line:
     """Seconds since the host booted, where that is the only time it has."""
     cursor: str = ""
     """The journal's own name for the place of this line."""
+    speaker: str = KERNEL
+    """Who wrote it, in lower case: `kernel`, a program's tag or unit; empty where it has none."""
+    misdated: bool = False
+    """Whether its date is none, such as 30 February."""
 
 
 def line(raw: str, now: float) -> Line | None:
@@ -69,45 +92,89 @@ def line(raw: str, now: float) -> Line | None:
     return None
 
 
+def plain(text: str) -> Line:
+    """Return a text without stamp and tag as a line of the kernel or the fabric manager."""
+    return Line(text[:LONGEST], speaker=FABRIC_MANAGER if _LEVEL.match(text) else KERNEL)
+
+
 def _kmsg(found: re.Match[str], _: float) -> Line:
-    return Line(found[4].partition("\n")[0], since_boot=int(found[3]) / 1e6)
+    text, since = found[4].partition("\n")[0], int(found[3]) / 1e6
+    if int(found[1]) >> 3 == 0:
+        return Line(text, since_boot=since)
+    speaker, said = _tagged(text)  # a program that wrote into the kernel's ring
+    return Line(said, since_boot=since, speaker="" if speaker == KERNEL else speaker)
 
 
 def _since_boot(found: re.Match[str], _: float) -> Line:
-    return Line(found[2], since_boot=float(found[1]))
+    return Line(found[2], since_boot=float(found[1]), speaker=_by_priority(found[0], KERNEL))
 
 
-def _in_brackets(found: re.Match[str], now: float) -> Line | None:
+def _in_brackets(found: re.Match[str], now: float) -> Line:
     year = found[3] or found[7]
     parts = (found[1], found[2], found[4], found[5], found[6])
     at = _dated(parts, int(year)) if year else _nearest(parts, now)
-    return None if at is None else Line(found[8], at)
+    speaker = FABRIC_MANAGER if _LEVEL.match(found[8]) else _by_priority(found[0], KERNEL)
+    return Line(found[8], at, speaker=speaker, misdated=at is None)
 
 
 def _rfc5424(found: re.Match[str], _: float) -> Line:
     text = _STRUCTURED.sub("", found[4], count=1).lstrip("\ufeff")
     host = "" if found[2] == "-" else found[2]
-    return Line(text, _iso(found[1]) if found[1] else None, host)
+    at = _iso(found[1]) if found[1] else None
+    speaker = _by_priority(found[0], "" if found[3] == "-" else found[3].lower())
+    return Line(text, at, host, speaker=speaker, misdated=bool(found[1]) and at is None)
 
 
-def _rfc3164(found: re.Match[str], now: float) -> Line | None:
+def _rfc3164(found: re.Match[str], now: float) -> Line:
     at = _nearest((found[1], found[2], found[3], found[4], found[5]), now)
-    return None if at is None else Line(_said(found[7]), at, found[6])
+    speaker, text = _tagged(found[7])
+    speaker = _by_priority(found[0], speaker)
+    return Line(text, at, found[6], speaker=speaker, misdated=at is None)
 
 
-def _stamped(found: re.Match[str], _: float) -> Line | None:
-    return _rsyslog(found[1], found[2])
+def _opensm(found: re.Match[str], now: float) -> Line:
+    at = _nearest((found[1], found[2], found[3], found[4], found[5]), now)
+    return Line(found[6], at, speaker=SUBNET_MANAGER, misdated=at is None)
+
+
+def _stamped(found: re.Match[str], _: float) -> Line:
+    """Read `HOST TAG: text` behind a stamp, or the text itself where dmesg wrote it."""
+    stamp, rest = found[1], found[2]
+    at = _iso(stamp)
+    host, more = (rest.partition(" ")[place] for place in (0, 2))
+    if "," not in stamp and host and not host.endswith(":") and _TAG.match(more):
+        speaker, text = _tagged(more)
+        speaker = _by_priority(found[0], speaker)
+        return Line(text, at, host, speaker=speaker, misdated=at is None)
+    return Line(rest, at, speaker=_by_priority(found[0], KERNEL), misdated=at is None)
 
 
 def _bare(found: re.Match[str], _: float) -> Line:
-    return Line(_said(found[1]))
+    speaker, text = _tagged(found[1])
+    return Line(text, speaker=_by_priority(found[0], speaker))
+
+
+def _by_priority(raw: str, speaker: str) -> str:
+    """Return the speaker, nobody where it calls itself the kernel and its facility is another's."""
+    given = _PRIORITY_OF.match(raw)
+    return "" if speaker == KERNEL and given and int(given[1]) >> 3 else speaker
+
+
+def _tagged(text: str) -> tuple[str, str]:
+    """Return (tag in lower case, text behind it); a kernel's text without its time since boot."""
+    found = _TAG.match(text)
+    if found is None:
+        return "", text
+    tag, text = found[1].lower(), text[found.end() :]
+    uptime = _UPTIME.match(text) if tag == KERNEL else None
+    return tag, text[uptime.end() :] if uptime else text
 
 
 Form = tuple[re.Pattern[str], Callable[[re.Match[str], float], Line | None]]
 
 _IN_BRACKETS: tuple[Form, ...] = ((_SINCE_BOOT, _since_boot), (_DATED, _in_brackets))
 _DIGITS: tuple[Form, ...] = ((_KMSG, _kmsg), (_ISO, _stamped))
-_WORDS: tuple[Form, ...] = ((_RFC3164, _rfc3164),)
+_WORDS: tuple[Form, ...] = ((_OPENSM, _opensm), (_RFC3164, _rfc3164))
 _FORMS: dict[str, tuple[Form, ...]] = {
     "[": _IN_BRACKETS,
     "<": (*_IN_BRACKETS, (_RFC5424, _rfc5424), *_WORDS, (_ISO, _stamped), (_PRIORITY, _bare)),
@@ -115,26 +182,6 @@ _FORMS: dict[str, tuple[Form, ...]] = {
     **{month[0]: _WORDS for month in MONTHS},
 }
 """Forms to try by a line's first character."""
-
-
-def _rsyslog(stamp: str, rest: str) -> Line | None:
-    """Read `HOST TAG: text` behind a stamp, or the text itself where dmesg wrote it."""
-    at = _iso(stamp)
-    if at is None:
-        return None
-    host, _, more = rest.partition(" ")
-    if host and not host.endswith(":") and _TAG.match(more):
-        return Line(_said(more), at, host)
-    return Line(rest, at)
-
-
-def _said(text: str) -> str:
-    """Return the text of a kernel's line without `kernel:` and the time since boot."""
-    if text.startswith("kernel: "):
-        text = text.removeprefix("kernel: ")
-        found = _UPTIME.match(text)
-        return text[found.end() :] if found else text
-    return text
 
 
 def _journal(raw: str) -> Line | None:
@@ -155,7 +202,25 @@ def _journal(raw: str) -> Line | None:
         at,
         host if isinstance(host, str) else "",
         cursor=cursor if isinstance(cursor, str) else "",
+        speaker=_writer(plain),
     )
+
+
+def _writer(plain: dict[str, Any]) -> str:
+    """Return who wrote a journal's line, by the fields that no writer can choose.
+
+    A journal that was written out without any of them has only what was asked of it: the kernel's.
+    """
+    fields = ("_TRANSPORT", "_SYSTEMD_UNIT", "_COMM", "SYSLOG_IDENTIFIER")
+    transport, unit, command, tag = (
+        said.lower() if isinstance(said := plain.get(name), str) else "" for name in fields
+    )
+    if transport == KERNEL:
+        return KERNEL
+    named = unit.removesuffix(".service") or command or tag
+    if not transport:
+        return named or KERNEL
+    return "" if named == KERNEL else named
 
 
 def _message(said: Any) -> str:

@@ -7,6 +7,7 @@ flood only a quota becomes events. Counters and the place reached survive restar
 Live: without an address this host's kernel (/dev/kmsg, else the journal), a path is a file that is
 followed through rotation, `syslog+udp://` and `syslog+tcp://` listen for what other hosts send.
 Captures: `dmesg`, the journal's JSON, syslog files, fabricmanager.log; each counts its own lines.
+Only the kernel and the daemons that a rule names are believed, by what a writer cannot choose.
 """
 
 from collections.abc import Iterable, Mapping
@@ -195,6 +196,10 @@ class Kernlog(Source):
             text = f"{self._watch.strange} lines of too many devices or codes"
             refused.append(Refused(Reason.IMPLAUSIBLE, "lines", labels, text))
             self._watch.strange = 0
+        if self._watch.misdated:
+            text = f"{self._watch.misdated} lines of a day that does not exist"
+            refused.append(Refused(Reason.MALFORMED, "lines", labels, text))
+            self._watch.misdated = 0
         return Poll(self._counts.batches(at), refused, events=events)
 
 
@@ -205,7 +210,8 @@ def _lines(files: list[Path], at: float) -> list[Line]:
         raw = file.text.split("\n")
         own = [line for text in raw if (line := log_line.line(text, at)) is not None]
         if not own:
-            own = [Line(text) for text in raw if matched(text[: log_line.LONGEST]) is not None]
+            bare = map(log_line.plain, raw)
+            own = [line for line in bare if matched(line.text, line.speaker) is not None]
         found += own
     return found
 

@@ -10,7 +10,8 @@ from typing import Any
 
 from fabrichealth.errors import SourceUnavailable
 
-ARGUMENTS = ("-o", "json", "-f", "-q", "--no-pager", "--output-fields=MESSAGE,_HOSTNAME")
+FIELDS = "MESSAGE,_HOSTNAME,_TRANSPORT,_SYSTEMD_UNIT"
+ARGUMENTS = ("-o", "json", "-f", "-q", "--no-pager", f"--output-fields={FIELDS}")
 MATCHES = ("_TRANSPORT=kernel", "+", "_SYSTEMD_UNIT=nvidia-fabricmanager.service")
 LONGEST = 1 << 20
 """Bytes of one object; a longer one ends the child, and a new one goes on behind it."""

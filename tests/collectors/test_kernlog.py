@@ -3,12 +3,17 @@
 import asyncio
 import os
 import socket
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
 from analyzer.evidence.xid import FATAL
-from collectors.maps.log_rules import matched, rules
+from collectors.logs.counts import LogCounts
+from collectors.logs.quota import Quota
+from collectors.logs.watch import LogWatch
+from collectors.maps.log_rules import matched, rules, speakers
+from collectors.protocols.log_line import Line
 from collectors.source import Target
 from collectors.sources.kernlog import Kernlog, KernlogSettings
 from fabrichealth.catalogue.accelerators import ERRORS
@@ -102,7 +107,7 @@ def told(poll: Poll) -> list[tuple[str, str]]:
             "bnxt_en 0000:5e:00.0 eth1: NIC Link is Down", "link:down", "eth1", False, id="link"
         ),
         pytest.param(
-            "orchagent: :- updatePortOperStatus: Port Ethernet8 oper state set from up to down",
+            ":- updatePortOperStatus: Port Ethernet8 oper state set from up to down",
             "link:down",
             "Ethernet8",
             False,
@@ -130,7 +135,7 @@ def told(poll: Poll) -> list[tuple[str, str]]:
             id="non-fatal",
         ),
         pytest.param(
-            "osm_trap: Reporting Generic Notice type:1 num:128 (Link state change) from LID:5",
+            "log_notice: Reporting Generic Notice type:1 num:128 (Link state change) from LID:5",
             "ib:link_change",
             "",
             False,
@@ -141,8 +146,9 @@ def told(poll: Poll) -> list[tuple[str, str]]:
 def test_a_line_has_a_code_and_a_verdict(
     text: str, code: str, port: str, fatal: bool | None
 ) -> None:
-    hit = matched(text)
-    assert hit is not None
+    hits = [hit for one in speakers() if (hit := matched(text, one)) is not None]
+    assert len(set(hits)) == 1
+    (hit, *_) = hits
     assert (hit.code, hit.port, hit.fatal) == (code, port, fatal)
 
 
@@ -158,7 +164,7 @@ def test_a_line_has_a_code_and_a_verdict(
     ],
 )
 def test_other_lines_have_none(text: str) -> None:
-    assert matched(text) is None
+    assert [one for one in speakers() if matched(text, one) is not None] == []
 
 
 def test_every_code_has_a_meaning_and_a_name_of_its_own() -> None:
@@ -346,20 +352,111 @@ async def test_other_hosts_send_their_lines(scheme: str) -> None:
     assert told(poll) == [("host-9-0000:9b:00.0", "xid:79")]
 
 
-async def test_senders_cannot_make_up_devices_without_end(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("collectors.logs.counts.MOST_DEVICES", 5)
-    port = free_port(socket.SOCK_DGRAM)
-    one = source(f"syslog+udp://127.0.0.1:{port}", held=20)
-    await one.read(AT)
-    with socket.socket(type=socket.SOCK_DGRAM) as sender:
-        for number in range(40):
-            sender.sendto(f"<2>Jan 15 08:00:00 h{number} kernel: x".encode(), ("127.0.0.1", port))
-    await asyncio.sleep(0.1)
-    poll = await one.read(AT + 10)
-    await one.close()
-    said = [str(refused.raw) for refused in poll.refused]
-    assert said == ["20 lines were lost", "15 lines of too many devices or codes"]
-    assert len({labels[0] for labels in readings(poll, one.table, LOG_EVENTS)}) == 5
+FORGED = "Invalid user " + XID.format(79)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        pytest.param(f"Jan 15 08:00:00 h1 sshd[3]: {FORGED}", id="a login"),
+        pytest.param(f"Jan 15 08:00:00 h1 sshd[3]: {XID.format(79)}", id="from the start"),
+        pytest.param(f"Jan 15 08:00:00 h1 logger: {XID.format(79)}", id="logger"),
+        pytest.param(f"<13>Jan 15 08:00:00 h1 kernel: {XID.format(79)}", id="logger -t kernel"),
+        pytest.param(f"Jan 15 08:00:00 h1 kernel: usb 1-1: Product: {XID.format(79)}", id="a name"),
+        pytest.param(
+            "Jan 15 08:00:00 h1 cron[1]: [ERROR] [tid 7] detected NVSwitch fatal error 1", id="cron"
+        ),
+        pytest.param(f"<86>1 2026-01-15T08:00:00Z h1 sshd 3 - - {XID.format(79)}", id="RFC 5424"),
+        pytest.param(
+            f'{{"MESSAGE":"{XID.format(79)}","_TRANSPORT":"syslog","SYSLOG_IDENTIFIER":"sshd"}}',
+            id="journal",
+        ),
+        pytest.param(f"2026-01-15T08:00:00Z h1 app[1]: {XID.format(79)}", id="rsyslog"),
+    ],
+)
+def test_no_program_can_speak_for_the_kernel(tmp_path: Path, line: str) -> None:
+    log = tmp_path / "messages"
+    log.write_text(line + "\n")
+    one = source()
+    poll = one.captured([log], AT)
+    assert (told(poll), counted(poll, one)) == ([], {})
+
+
+def test_a_line_of_a_day_that_does_not_exist_is_refused(tmp_path: Path) -> None:
+    log = tmp_path / "kern.log"
+    log.write_text(f"Feb 30 08:00:00 h1 kernel: {XID.format(79)}\n")
+    poll = source().captured([log], AT)
+    assert [(str(one.reason), one.raw) for one in poll.refused] == [
+        ("malformed", "1 lines of a day that does not exist")
+    ]
+
+
+def test_a_host_that_calls_itself_by_an_escape_sequence_is_named_in_plain_text(
+    tmp_path: Path,
+) -> None:
+    log = tmp_path / "central.log"
+    log.write_text(
+        f"Jan 15 08:00:00 h--1/x kernel: {XID.format(79)}\n"
+        f"Jan 15 08:00:00 h2\x1b[31m kernel: {XID.format(79)}\n"
+    )
+    assert [device for device, _ in told(source().captured([log], AT))] == [
+        "h_1_x-0000:9b:00.0",
+        "h2_[31m-0000:9b:00.0",
+    ]
+
+
+def heard(watch: LogWatch, hosts: Iterable[str], at: float, text: str) -> list[str]:
+    """Return which devices events tell of."""
+    lines = [Line(text, at, host) for host in hosts]
+    return [event.scope["device"] for event in watch.hear(lines, at, None)]
+
+
+@pytest.fixture
+def receiver() -> LogWatch:
+    """Return the watch of a receiver whose topology lists gpu-01."""
+    table = SeriesTable()
+    known = Topology([Device(name="gpu-01", role="host")])
+    target = Target("logs", "kernlog", "syslog+udp://127.0.0.1", "", {}, known)
+    counts = LogCounts(table, table.clock("kernlog", "logs"))
+    return LogWatch(target, counts, Quota(10, 600.0), many=True)
+
+
+def test_made_up_hosts_take_nothing_from_those_of_the_topology(
+    receiver: LogWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collectors.logs.counts.MOST_UNLISTED", 50)
+    made_up = [f"fake{number}" for number in range(500)]
+    assert heard(receiver, made_up, AT, "hello") == []
+    assert receiver.strange == 0
+    heard(receiver, made_up, AT, XID.format(79))
+    assert receiver.strange == 450
+    assert heard(receiver, ["gpu-01"], AT, XID.format(79)) == ["gpu-01-0000:9b:00.0"]
+
+
+def test_idle_hosts_that_nobody_listed_make_room(
+    receiver: LogWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collectors.logs.counts.MOST_UNLISTED", 2)
+    assert len(heard(receiver, ["a", "b", "c"], AT, XID.format(79))) == 2
+    assert heard(receiver, ["b"], AT + 1800, XID.format(79)) == ["b-0000:9b:00.0"]
+    assert heard(receiver, ["c"], AT + 3600, XID.format(79)) == ["c-0000:9b:00.0"]
+    rows = receiver.counts.memory()["counts"]
+    assert [(device, count) for _, device, _, count in rows] == [
+        ("b-0000:9b:00.0", 2),
+        ("c-0000:9b:00.0", 1),
+    ]
+
+
+def test_the_series_of_made_up_hosts_are_bounded_for_good(
+    receiver: LogWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("collectors.logs.counts.MOST_UNLISTED", 5)
+    monkeypatch.setattr("collectors.logs.counts.MOST_SERIES", 20)
+    for hour in range(10):
+        names = [f"fake{hour}-{number}" for number in range(5)]
+        heard(receiver, names, AT + 3600 * hour, XID.format(79))
+    assert len(receiver.counts.memory()["counts"]) == 0  # the last ones found no number left
+    assert receiver.strange == 30
 
 
 JOURNALCTL = """#!/bin/sh

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collectors.protocols.log_line import LONGEST, line
+from collectors.protocols.log_line import KERNEL, LONGEST, line
 from collectors.protocols.syslog_frames import Frames
 
 NOW = datetime(2026, 3, 1, 12, tzinfo=UTC).timestamp()
@@ -57,13 +57,13 @@ def stamp(year: int, month: int, day: int, hour: int, minute: int = 0, second: i
             f"Feb 29 01:00:00 h1 kernel: {TEXT}", stamp(2024, 2, 29, 1), "h1", id="a leap day"
         ),
         pytest.param(
-            f'<13>1 2026-02-01T10:20:30.5Z h1 kernel 7 - [a@1 b="]x"] {TEXT}',
+            f'<4>1 2026-02-01T10:20:30.5Z h1 kernel 7 - [a@1 b="]x"] {TEXT}',
             stamp(2026, 2, 1, 10, 20, 30) + 0.5,
             "h1",
             id="RFC 5424",
         ),
         pytest.param(
-            f"<13>1 - - kernel - - - {TEXT}", None, "", id="RFC 5424 that says nothing but its text"
+            f"<4>1 - - kernel - - - {TEXT}", None, "", id="RFC 5424 that says nothing but its text"
         ),
         pytest.param(
             f"2026-02-01T10:20:30.123456+00:00 h1 kernel: {TEXT}",
@@ -82,8 +82,62 @@ def stamp(year: int, month: int, day: int, hour: int, minute: int = 0, second: i
 def test_a_line_says_when_and_by_whom(raw: str, at: float | None, host: str) -> None:
     found = line(raw, NOW)
     assert found is not None
-    assert (found.text, found.host) == (TEXT, host)
+    assert (found.text, found.host, found.speaker) == (TEXT, host, KERNEL)
     assert found.at == pytest.approx(at) if at is not None else found.at is None
+
+
+@pytest.mark.parametrize(
+    ("raw", "speaker"),
+    [
+        pytest.param("Feb  1 10:20:30 h1 sshd[3]: x", "sshd", id="a program's tag"),
+        pytest.param("<13>Feb  1 10:20:30 h1 kernel: x", "", id="logger that calls itself kernel"),
+        pytest.param("<13>1 - h1 kernel - - - x", "", id="the same by RFC 5424"),
+        pytest.param("<11>[   98.7] x", "", id="dmesg -r of a program"),
+        pytest.param("12,1,2,-;systemd[1]: x", "systemd", id="a program in the kernel's ring"),
+        pytest.param("12,1,2,-;kernel: x", "", id="one that calls itself kernel there"),
+        pytest.param('{"MESSAGE":"x","_TRANSPORT":"kernel"}', "kernel", id="journal"),
+        pytest.param(
+            '{"MESSAGE":"x","_TRANSPORT":"syslog","SYSLOG_IDENTIFIER":"kernel","_COMM":"logger"}',
+            "logger",
+            id="journal that knows better",
+        ),
+        pytest.param(
+            '{"MESSAGE":"x","_TRANSPORT":"syslog","SYSLOG_IDENTIFIER":"kernel"}', "", id="no more"
+        ),
+        pytest.param(
+            '{"MESSAGE":"x","_TRANSPORT":"stdout","_SYSTEMD_UNIT":"nvidia-fabricmanager.service"}',
+            "nvidia-fabricmanager",
+            id="a unit",
+        ),
+        pytest.param(
+            "Feb  1 10:20:30.5 leaf-1 NOTICE swss#orchagent: x", "swss#orchagent", id="SONiC"
+        ),
+        pytest.param(
+            "Feb 01 10:20:30 123456 [7F8E1700] 0x02 -> x", "opensm", id="subnet manager's own"
+        ),
+        pytest.param("[Feb 25 2025 13:59:45] [ERROR] x", "nv-fabricmanager", id="fabric manager's"),
+        pytest.param("2026-02-01T10:20:30Z h1 cron[1]: x", "cron", id="rsyslog"),
+    ],
+)
+def test_who_speaks_is_what_a_writer_cannot_choose(raw: str, speaker: str) -> None:
+    found = line(raw, NOW)
+    assert found is not None
+    assert found.speaker == speaker
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        "Feb 30 10:00:00 h1 kernel: x",
+        "2026-02-30T10:00:00Z h1 kernel: x",
+        "[Feb 30 2026 10:00:00] x",
+        "<4>1 2026-02-30T10:00:00Z h1 kernel - - - x",
+    ],
+)
+def test_a_day_that_does_not_exist_is_said(raw: str) -> None:
+    found = line(raw, NOW)
+    assert found is not None
+    assert (found.at, found.misdated) == (None, True)
 
 
 def test_the_kernels_own_records_count_from_boot() -> None:
@@ -107,9 +161,7 @@ def test_a_message_that_is_not_utf_8_is_bytes_in_the_journal() -> None:
     assert found.text == "Hi\ufffd"
 
 
-@pytest.mark.parametrize(
-    "raw", ["", "a sentence", "{", '{"MESSAGE2":1}', "[x] y", "Feb 31 25:00:00 h k: x"]
-)
+@pytest.mark.parametrize("raw", ["", "a sentence", "{", '{"MESSAGE2":1}', "[x] y"])
 def test_what_has_no_form_of_a_log_is_none(raw: str) -> None:
     assert line(raw, NOW) is None
 
