@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from collectors.maps.names import port_name
 from collectors.trees.layout import Names
 
 _PORT = re.compile(r"(?:Ethernet|Fabric)\d.*", re.DOTALL)
@@ -38,7 +39,7 @@ class EosPorts:
         if port is None:
             return names
         owner = self._owner(port, names.get("lane", "")) if _PORT.fullmatch(port) else ""
-        return {**names, "port": owner.replace("--", "_")} if owner else None
+        return {**names, "port": port_name(owner)} if owner else None
 
     def _owner(self, port: str, lane: str) -> str:
         """Return the port that an interface is, or whose lane it is; empty where it is neither."""

@@ -12,6 +12,7 @@ it is on no PCI bus). Both stay over reboots and renames, and go with the card a
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from collectors.maps.names import device_name
 from collectors.protocols import sysfs, sysfs_infiniband, sysfs_net
 from collectors.protocols.sysfs import PCI, Places
 from collectors.source import Target
@@ -56,7 +57,7 @@ class Naming:
     """Names of the topology for what the host says (contract 1, Captures)."""
 
     def __init__(self, target: Target) -> None:
-        self.subject = target.subject.replace("/", "_").replace("--", "_")
+        self.subject = device_name(target.subject)
         self.topology = target.topology
 
     def owner(self, ids: Iterable[str]) -> str:

@@ -1,6 +1,7 @@
 """Recorded cables -> neighbours of both ends, and what the record knows of each port's cable."""
 
 from collectors.maps.columns import Columns
+from collectors.maps.names import device_name, port_name
 from collectors.protocols.netbox import End
 from collectors.protocols.netbox_paths import Path
 from fabrichealth.catalogue.ports import CABLE_LENGTH, PORT_INFO
@@ -35,5 +36,5 @@ def take(path: Path, topology: Topology, columns: Columns, neighbors: dict[Neigh
 def _place(end: End, topology: Topology) -> tuple[str, str] | None:
     if not (end.device.strip() and end.name.strip()):
         return None
-    device = topology.named(end.device) or end.device.replace("/", "_").replace("--", "_")
-    return device, end.name.replace("--", "_")
+    device = topology.named(end.device) or device_name(end.device)
+    return device, port_name(end.name)

@@ -7,6 +7,7 @@ what it says in words is no proof (IEEE 802.1AB, port id subtype 3).
 import re
 from dataclasses import dataclass
 
+from collectors.maps.names import device_name, port_name
 from collectors.source import Target
 from fabrichealth.model import Neighbor
 
@@ -47,7 +48,7 @@ def neighbor(target: Target, device: str, port: str, heard: Heard) -> Neighbor |
     if known is not None and far and far not in known.ports:
         aliases = (name for name, facts in known.ports.items() if facts.alias == far)
         far = next(aliases, far)
-    return Neighbor(device, port, remote.replace("/", "_").replace("--", "_"), far, "lldp")
+    return Neighbor(device, port, device_name(remote), port_name(far), "lldp")
 
 
 def distinct(neighbors: list[Neighbor]) -> list[Neighbor]:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import nan
 
+from collectors.maps.names import device_name
 from collectors.maps.page_names import first
 from collectors.maps.page_rules import PageMap, Rule, Sentinel
 from collectors.protocols.exposition_line import Series
@@ -83,7 +84,7 @@ class Placer:
         name = next((labels[label] for label in page.hosts if labels.get(label)), "")
         if not name:
             return self._target.subject
-        return self._target.topology.named(name) or name.replace("/", "_")
+        return self._target.topology.named(name) or device_name(name)
 
     def _device(self, page: PageMap, words: Mapping[str, str], host: str) -> str | None:
         for device in page.devices:
@@ -91,7 +92,7 @@ class Placer:
             if name is not None:
                 ids = (words[label] for label in device.ids if words.get(label))
                 known = (self._target.topology.named(one, host) for one in ids)
-                return next(filter(None, known), name.replace("/", "_"))
+                return next(filter(None, known), device_name(name))
         return None
 
     def _labels(

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from collectors.maps.columns import Columns
+from collectors.maps.names import port_name
 from collectors.maps.snmp_rules import PortMap
 from collectors.protocols.snmp_columns import NONE, Answer, checked, text
 from collectors.snmp.asking import Answers, Part
@@ -71,7 +72,7 @@ class Ports:
                 continue
             name = next((one[index] for one in rows if one.get(index)), "")
             if name:
-                named[index] = name.replace("--", "_")
+                named[index] = port_name(name)
             else:
                 self._wrong.append((Reason.MALFORMED, "ifName", f"row {index} has no name"))
         often = Counter(named.values())

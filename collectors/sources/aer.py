@@ -21,6 +21,7 @@ import numpy as np
 import orjson
 
 from collectors.maps.columns import Columns
+from collectors.maps.names import device_name
 from collectors.protocols import netlink, sysfs, sysfs_pci
 from collectors.protocols.sysfs_pci import REPORTS, ROOT_REPORTS, Places
 from collectors.source import Source, SourceSettings, Target
@@ -95,7 +96,7 @@ class Aer(Source):
 
     def __init__(self, settings: AerSettings, target: Target, table: SeriesTable) -> None:
         super().__init__(settings, target, table)
-        self._host = target.subject.replace("/", "_").replace("--", "_")
+        self._host = device_name(target.subject)
         self._tree: Tree = FolderTree(Path(target.options.get("root", "/")))
         self._found: list[_Device] = []
         self._next = float("-inf")

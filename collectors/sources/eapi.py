@@ -22,6 +22,7 @@ from collectors.eapi.commands import Commands
 from collectors.eapi.ports import EosPorts
 from collectors.maps import tree_rules
 from collectors.maps.columns import Columns
+from collectors.maps.names import device_name
 from collectors.protocols import eapi, json_tree
 from collectors.protocols.eapi import Answer, Result
 from collectors.source import Source, SourceSettings, Target
@@ -84,7 +85,7 @@ class Eapi(Source):
         self._sheets = Sheets(
             table,
             target,
-            target.subject.replace("/", "_").replace("--", "_"),
+            device_name(target.subject),
             tree_rules.rules(maps),
             self._ports.place,
             lambda port, said: "roce",

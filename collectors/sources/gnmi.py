@@ -20,6 +20,7 @@ from collectors.gnmi.openconfig import OpenConfig
 from collectors.gnmi.sonic_tables import FIRST, SUBSCRIBE, SonicTables
 from collectors.maps import gnmi_rules
 from collectors.maps.columns import Columns
+from collectors.maps.names import device_name
 from collectors.protocols import gnmi_paths
 from collectors.sonic import asking, namespace
 from collectors.sonic.namespace import Namespace, Paces
@@ -64,7 +65,7 @@ class Gnmi(Source):
         if mapping not in {OPENCONFIG, SONIC}:
             raise SiteError(f"{target.name}: mapping {mapping!r} is not openconfig or sonic")
         known = gnmi_rules.named(OPENCONFIG)
-        device = target.subject.replace("/", "_").replace("--", "_")
+        device = device_name(target.subject)
         first = None if settings.first_channel == "auto" else int(settings.first_channel)
         self._openconfig = OpenConfig(table, target, device, known, first)
         paces = Paces(0.0, 0.0, 0.0, settings.stale_after, MICROSECOND)

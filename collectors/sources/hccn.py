@@ -20,6 +20,7 @@ from collectors.maps import lldp
 from collectors.maps.accelerator_names import accelerator
 from collectors.maps.columns import Columns
 from collectors.maps.lldp import Heard
+from collectors.maps.names import device_name
 from collectors.protocols import hccn
 from collectors.protocols.hccn import Answer, UbPort
 from collectors.source import Source, SourceSettings, Target
@@ -63,7 +64,7 @@ class Hccn(Source):
 
     def __init__(self, settings: HccnSettings, target: Target, table: SeriesTable) -> None:
         super().__init__(settings, target, table)
-        self._host = target.subject.replace("/", "_").replace("--", "_")
+        self._host = device_name(target.subject)
         self._kinds: dict[tuple[str, str, str], str] = {}
         """Kind of each listed port: eth or ub."""
         self._without: set[tuple[str, str]] = set()

@@ -23,6 +23,7 @@ from collectors.fabric.counters import FabricCounters
 from collectors.fabric.names import FabricNames
 from collectors.fabric.replies import FabricReplies, Said
 from collectors.maps.columns import Columns
+from collectors.maps.names import device_name
 from collectors.protocols import ib_counters, ib_links, ibswinfo
 from collectors.protocols.ib_counters import PortCounters, QueryErrors
 from collectors.protocols.ib_links import LinkEnd, Links
@@ -142,7 +143,7 @@ class Ibtools(Source):
 
     def _take(self, said: Said, name: str, files: int, at: float, columns: Columns) -> None:
         alone = self.target.subject if files == 1 else self.target.device
-        device = (alone or Path(name).stem).replace("/", "_").replace("--", "_")
+        device = device_name(alone or Path(name).stem)
         if isinstance(said, Links):
             self._replies.links(said, columns)
         elif isinstance(said, SwitchInfo):

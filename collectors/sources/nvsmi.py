@@ -17,6 +17,7 @@ from collectors.captures import captured
 from collectors.maps import nvidia_smi as smi_map
 from collectors.maps.accelerator_names import FarEnds, accelerator, whole_pci
 from collectors.maps.columns import Columns
+from collectors.maps.names import device_name
 from collectors.protocols import nvidia_smi
 from collectors.protocols.nvidia_smi import Gpu, Log, NvLinks
 from collectors.source import Source, SourceSettings, Target
@@ -54,7 +55,7 @@ class Nvsmi(Source):
 
     def __init__(self, settings: NvsmiSettings, target: Target, table: SeriesTable) -> None:
         super().__init__(settings, target, table)
-        self._host = target.subject.replace("/", "_").replace("--", "_")
+        self._host = device_name(target.subject)
 
     async def read(self, at: float) -> Poll:
         """Run the tool.

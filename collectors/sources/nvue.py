@@ -20,6 +20,7 @@ from pydantic import Field
 from collectors.captures import captured
 from collectors.maps import tree_rules
 from collectors.maps.columns import Columns
+from collectors.maps.names import device_name
 from collectors.nvue import parts, ports
 from collectors.nvue.parts import Part, Parts
 from collectors.protocols import json_tree, nvue
@@ -85,7 +86,7 @@ class Nvue(Source):
         self._sheets = Sheets(
             table,
             target,
-            target.subject.replace("/", "_").replace("--", "_"),
+            device_name(target.subject),
             tree_rules.rules(maps),
             ports.placed(target.options.get("port", ALONE)),
             ports.technology,

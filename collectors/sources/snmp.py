@@ -21,6 +21,7 @@ from pydantic import Field, field_validator
 from collectors.captures import captured
 from collectors.maps import snmp_rules
 from collectors.maps.columns import Columns
+from collectors.maps.names import device_name
 from collectors.protocols import snmprec
 from collectors.protocols.snmp_columns import NONE, Recording
 from collectors.protocols.snmprec import Value
@@ -97,7 +98,7 @@ class Snmp(Source):
 
     def __init__(self, settings: SnmpSettings, target: Target, table: SeriesTable) -> None:
         super().__init__(settings, target, table)
-        self._device = target.subject.replace("/", "_").replace("--", "_")
+        self._device = device_name(target.subject)
         known = snmp_rules.interfaces()
         self._uptime = Uptime()
         written = target.topology.devices.get(self._device)

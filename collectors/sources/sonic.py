@@ -18,6 +18,7 @@ from urllib.parse import unquote, urlsplit
 
 from collectors.captures import Captured, captured
 from collectors.maps.columns import Columns
+from collectors.maps.names import device_name
 from collectors.protocols import sonic_databases
 from collectors.protocols.sonic_databases import STANDARD, Databases
 from collectors.sonic import asking, namespace
@@ -147,7 +148,7 @@ class Sonic(Source):
                 settings.stale_after,
                 PAUSE_WORTH[settings.pause_unit],
             )
-            device = self.target.subject.replace("/", "_").replace("--", "_")
+            device = device_name(self.target.subject)
             self._namespaces[name] = Namespace(self.table, self.target, device, paces, name)
         return self._namespaces[name]
 
