@@ -5,12 +5,13 @@ between passes; what it said last time comes back as `view.before`.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, MutableMapping
 from typing import Any, ClassVar, Generic, TypeVar
 
 from pydantic import Field
 
 from analyzer.evidence.durations import heard
+from analyzer.verdicts import Verdict
 from fabrichealth.kinds import IncidentKind
 from fabrichealth.metric import Metric
 from fabrichealth.model import Finding, View
@@ -61,6 +62,13 @@ class Detector(ABC, Generic[S]):
     @abstractmethod
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield a finding for each row beyond its margin, every pass as long as it is."""
+
+    def verdicts(self, view: View, kept: MutableMapping[str, list[float]]) -> Iterable[Verdict]:
+        """Return verdict series of its own, after judging; most detectors have none.
+
+        `kept` is what it left there in the last pass, restarts included: small, and its own.
+        """
+        return ()
 
     @property
     def remembered(self) -> tuple[Metric, ...]:

@@ -78,6 +78,8 @@ class Judge:
         self._events: list[Event] = []
         self._due: dict[str, float] = {}
         """When a detector judges next, of those that do not at every pass."""
+        self._said: dict[str, list[Verdict]] = {}
+        """Verdict series of detectors, as of their last judging."""
         self._cost: dict[str, tuple[float, float]] = {}
         """What each detector's last judging took (seconds), and its coverage."""
 
@@ -120,7 +122,10 @@ class Judge:
             found,
             [copy_of(incident) for incident in step.changed],
             [copy_of(incident) for incident in step.closed],
-            verdicts(self.ledger, self._cost),
+            [
+                *verdicts(self.ledger, self._cost),
+                *(one for said in self._said.values() for one in said),
+            ],
         )
 
     def _run(self, name: str, detector: AnyDetector, events: Sequence[Event]) -> None:
@@ -129,6 +134,8 @@ class Judge:
         before = self.ledger.before.get(name, ())
         view = self._viewing.view(detector, self.topology, events, before)
         self.ledger.before[name] = found_now(detector.judge(view), before, self._moments)
+        kept = self.ledger.kept.setdefault(name, {})
+        self._said[name] = list(detector.verdicts(view, kept))
         self._cost[name] = (time.perf_counter() - began, detector.coverage(view))
 
     def _follow(self, events: Sequence[Event], now: float) -> list[Incident]:

@@ -44,6 +44,8 @@ class Ledger:
     """Incidents opened by (kind, severity, domain)."""
     sequence: int = 0
     """Number of the last incident."""
+    kept: dict[str, dict[str, list[float]]] = field(default_factory=dict)
+    """By detector what its verdict series remember, such as states with their dwell."""
     renamed: set[tuple[float, str, str]] = field(default_factory=set)
     """Renames of ports (at, from, to) that findings and incidents have followed."""
 
@@ -54,6 +56,7 @@ def save(ledger: Ledger, path: Path) -> None:
         {
             "sequence": ledger.sequence,
             "renamed": sorted(ledger.renamed),
+            "kept": ledger.kept,
             "opened": [[*key, count] for key, count in ledger.opened.items()],
             "before": {
                 name: [_finding(one) for one in found] for name, found in ledger.before.items()
@@ -88,7 +91,11 @@ def load(path: Path) -> Ledger:
         incidents = _readable(path, plain["incidents"], to_incident)
         opened = {(str(k), str(s), str(d)): int(n) for k, s, d, n in plain["opened"]}
         renamed = {(float(at), str(a), str(b)) for at, a, b in plain.get("renamed", ())}
-        return Ledger(before, incidents, opened, int(plain["sequence"]), renamed)
+        kept = {
+            str(name): {str(key): [float(one) for one in row] for key, row in rows.items()}
+            for name, rows in plain.get("kept", {}).items()
+        }
+        return Ledger(before, incidents, opened, int(plain["sequence"]), kept, renamed)
     except FileNotFoundError:
         return Ledger()
     except (OSError, *UNREADABLE) as wrong:

@@ -5,7 +5,8 @@ from the long past. A metric that is
 read so seldom that the window asked for holds hardly a poll is looked at further back.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import Any
 
 from analyzer.detector import AnyDetector
 from analyzer.long_past import LongPast
@@ -45,6 +46,8 @@ class Viewing:
         self._long_past = LongPast(store, _recalled(every.values()))
         self._windows: dict[tuple[Metric, float], Window] = {}
         self._changes: dict[tuple[Metric, float], Changes] = {}
+        self._shared: dict[Hashable, Any] = {}
+        """What detectors worked out in this pass for each other."""
         self._now = 0.0
 
     def advance(self, now: float) -> None:
@@ -52,6 +55,7 @@ class Viewing:
         self._now = now
         self._windows.clear()
         self._changes.clear()
+        self._shared.clear()
         self._memory.advance(now)
         self._long_past.advance(now)
 
@@ -71,7 +75,7 @@ class Viewing:
         def changes(metric: Metric) -> Changes:
             return self.changes(metric, settings.memory)
 
-        return View(self._now, topology, events, before, window, changes, self.past)
+        return View(self._now, topology, events, before, window, changes, self.past, self._shared)
 
     def past(self, metric: Metric) -> Past:
         """Return the long past of a metric that some detector recalls."""

@@ -1,40 +1,58 @@
-"""A link that is up but loses or repeats data beyond what its technology allows.
+"""A link that is up but loses, repairs or repeats data beyond what its technology allows.
 
-Symbol and CRC errors are judged as a ratio to the bits that the link carried the time for
-(speed times exposure), retrains and replays as a rate; each with its exact interval, so that
-three errors in twelve minutes are evidence and not proof. A link is ill when even the lower
-bound is beyond the limit; with too few bits nothing is said. Stays quiet in the warm-up after a
-link came up, over resets, and for a link that is down (docs/methods.md).
+Errors before FEC, after FEC and after retry are judged as ratios to the bits that the line
+carried, uncorrectable codewords to all codewords, retrains and replays as rates; each with its
+exact interval, widened where errors come in bursts. A link is ill when even the lower bound is
+beyond the limit of its technology, speed, code and medium; with too few bits nothing is said.
+Stays quiet in the warm-up after a link came up, over resets and on counters that are full, for a
+link that is down, and in idleness, where there is no error to count (docs/methods.md, Bit errors).
 """
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.durations import Bools, heard
-from analyzer.evidence.exposure import garwood
-from analyzer.evidence.testimony import evidence
-from fabrichealth.catalogue.ports import (
-    LINK_DOWNS,
-    LINK_RECOVERIES,
-    REPLAYS,
-    RX_CRC_ERRORS,
-    SPEED,
-    SYMBOL_ERRORS,
-    UP,
+from analyzer.evidence.link.blame import weights
+from analyzer.evidence.link.gathering import (
+    REMEMBERED,
+    WINDOWED,
+    WORDS,
+    WRONG_SYMBOLS,
+    Gathered,
+    Look,
+    gather,
 )
-from fabrichealth.kinds import LINK_SUBHEALTHY, Cause, Severity
+from analyzer.evidence.link.measures import (
+    CHECKSUMS,
+    PREDICTED,
+    RAW,
+    RESENDS,
+    RETRAINS,
+    SELDOM,
+    SYMBOLS,
+    Reading,
+)
+from analyzer.evidence.link.reporting import link_verdicts
+from analyzer.evidence.link.states import Kept, standings
+from analyzer.evidence.testimony import evidence
+from analyzer.verdicts import Verdict
+from fabrichealth.catalogue.ports import FEC_CODEWORDS, SYMBOL_ERRORS
+from fabrichealth.kinds import LINK_SUBHEALTHY, Severity
 from fabrichealth.metric import Metric
-from fabrichealth.model import Changes, Finding, Floats, Place, Port, View
+from fabrichealth.model import Evidence, Finding, Port, View
+from fabrichealth.narrative import span
 from fabrichealth.settings import Duration, seconds
 
 
 class LinkSubhealthySettings(DetectorSettings):
     """Link-subhealthy section of the configuration."""
+
+    window: Duration = seconds(720)
+    """Errors before FEC are counted over so long: they come by the thousand."""
 
     memory: Duration = seconds(7500)
     """The long window: 125 minutes show a symbol error ratio of 1e-15 at 400 Gb/s."""
@@ -45,11 +63,14 @@ class LinkSubhealthySettings(DetectorSettings):
     warm_up: Duration = seconds(60)
     """Errors of so long after a link came up belong to its training."""
 
-    symbol_error_ratio: float = Field(default=1e-14, gt=0)
-    """Error limit of errors left after FEC and retry, per bit (NDR with PLR)."""
+    dwell: Duration = seconds(1440)
+    """A link must have been well for so long, two short windows, before its state says so."""
 
-    symbol_warning_ratio: float = Field(default=5e-15, gt=0)
-    """Warning limit of the same."""
+    symbol_error_ratio: float | None = Field(default=None, gt=0)
+    """Error limit of errors left after FEC and retry, per bit; none: by technology."""
+
+    symbol_warning_ratio: float | None = Field(default=None, gt=0)
+    """Warning limit of the same; none: half of the error limit."""
 
     crc_error_ratio: float = Field(default=1e-12, gt=0)
     """Error limit of frames or flits with a wrong checksum, per bit; warning is a tenth."""
@@ -66,168 +87,166 @@ class LinkSubhealthySettings(DetectorSettings):
     replays_error: float = Field(default=1000.0, gt=0)
     """Link-level retransmissions per second that page."""
 
-
-@dataclass(frozen=True)
-class _Rule:
-    metric: Metric
-    warning: float
-    error: float
-    per_bit: bool
-    words: str
+    def look(self) -> Look:
+        """Return how the errors of links are to be looked at."""
+        own = {
+            CHECKSUMS.name: (self.crc_error_ratio / 10, self.crc_error_ratio),
+            RETRAINS.name: (self.recoveries_warning, self.recoveries_error),
+            RESENDS.name: (self.replays_warning, self.replays_error),
+        }
+        error = self.symbol_error_ratio or 2 * (self.symbol_warning_ratio or 0.0)
+        if error:
+            own[SYMBOLS.name] = (self.symbol_warning_ratio or error / 2, error)
+        return Look(
+            self.window, self.short, self.memory, self.warm_up, self.hold, tuple(own.items())
+        )
 
 
 class LinkSubhealthy(Detector[LinkSubhealthySettings]):
     """Lower bounds of error ratios and rates against their limits; score 1.0 is the warning."""
 
     kinds = (LINK_SUBHEALTHY,)
-    metrics = (SYMBOL_ERRORS, LINK_RECOVERIES, REPLAYS, RX_CRC_ERRORS, SPEED, UP, LINK_DOWNS)
+    metrics = (
+        SYMBOL_ERRORS,
+        *(one for one in (*REMEMBERED, *WINDOWED) if one is not SYMBOL_ERRORS),
+    )
+    remembers = REMEMBERED
     settings_type = LinkSubhealthySettings
 
     def judge(self, view: View) -> Iterator[Finding]:
-        """Yield the gravest finding of each receiving port."""
-        worst: dict[Port | Place, Finding] = {}
-        for rule in self._rules():
-            for finding in self._apply(view, rule):
-                port = finding.about
-                if port not in worst or finding.score > worst[port].score:
-                    worst[port] = finding
-        yield from worst.values()
+        """Yield one finding for each receiving port that is ill, with all that is wrong there."""
+        known = gather(view, self.settings.look())
+        ill: dict[int, list[Reading]] = defaultdict(list)
+        for one in known.readings:
+            for place in np.flatnonzero(one.ill & ~known.down).tolist():
+                ill[place].append(one)
+        for place in sorted(ill):
+            yield _finding(known, place, ill[place], ill.keys())
+
+    def verdicts(self, view: View, kept: Kept) -> Iterable[Verdict]:
+        """Return state, health and time to a verdict of every link and of its receiving ends."""
+        known = gather(view, self.settings.look())
+        return link_verdicts(known, standings(known, kept, self.settings.dwell))
 
     def coverage(self, view: View) -> float:
-        """Return the share of watched ports whose exposure can show anything."""
-        watched = [view.changes(metric) for metric in self.metrics[:4]]
-        exposure = np.concatenate([changes.exposure(self.settings.short) for changes in watched])
-        if not len(exposure):
-            return 0.0
-        return float((exposure >= self.settings.min_coverage * self.settings.short).mean())
-
-    def _rules(self) -> tuple[_Rule, ...]:
-        own = self.settings
-        return (
-            _Rule(SYMBOL_ERRORS, own.symbol_warning_ratio, own.symbol_error_ratio, True,
-                  "symbol errors"),
-            _Rule(RX_CRC_ERRORS, own.crc_error_ratio / 10, own.crc_error_ratio, True,
-                  "checksum errors"),
-            _Rule(LINK_RECOVERIES, own.recoveries_warning, own.recoveries_error, False,
-                  "retrains"),
-            _Rule(REPLAYS, own.replays_warning, own.replays_error, False, "replays"),
-        )  # fmt: skip
-
-    def _apply(self, view: View, rule: _Rule) -> Iterator[Finding]:
-        changes = view.changes(rule.metric)
-        speaks = heard(changes)
-        for span in (self.settings.short, self.settings.memory):
-            suspects = np.flatnonzero((changes.total(span) > 0) & speaks)
-            if not len(suspects):
-                continue
-            # only rows that would be ill with their training errors are looked at closely
-            watched = changes.exposure(span)
-            exposure = watched[suspects]
-            if rule.per_bit:
-                exposure *= _bits_per_second(view, changes, suspects)
-            count = changes.total(span)[suspects]
-            lit = [not _is_down(view, Port(*changes.labels(int(row)))) for row in suspects]
-            ill = np.array(lit) & (garwood(count, exposure).lower > rule.warning)
-            rows, exposure = suspects[ill], exposure[ill]
-            if not len(rows):
-                continue
-            training = self._training(view, changes, rows)
-            count = changes.total(span, leaving_out=training)[rows]
-            interval = garwood(count, exposure)
-            for place in np.flatnonzero(interval.lower > rule.warning).tolist():
-                seen = _Seen(
-                    int(rows[place]),
-                    float(count[place]),
-                    float(interval.rate[place]),
-                    float(interval.lower[place]),
-                    float(watched[rows[place]]),
-                    span,
-                )
-                yield _finding(changes, rule, seen)
-
-    def _training(self, view: View, changes: Changes, rows: NDArray[np.intp]) -> Bools:
-        """Return which changes of some rows belong to the warm-up of their link ([i])."""
-        inside = np.zeros(len(changes.series), bool)
-        began = changes.at - changes.step
-        for row in rows.tolist():
-            mine = changes.row_of == row
-            for up in _came_up(view, Port(*changes.labels(row))):
-                inside |= mine & (began < up + self.settings.warm_up) & (changes.at >= up)
-        return inside
+        """Return the share of ports with limits of which enough was heard to say something."""
+        known = gather(view, self.settings.look())
+        decided = np.zeros(len(known.ends), bool)
+        judged = np.zeros(len(known.ends), bool)
+        for one in known.readings:
+            judged |= np.isfinite(one.bands.warning)
+            decided |= one.known & (one.seconds >= self.settings.min_coverage * known.look.short)
+        return float(decided[judged].mean()) if judged.any() else 0.0
 
 
-def _bits_per_second(view: View, changes: Changes, rows: NDArray[np.intp]) -> Floats:
-    """Return the speed of some ports, as told, else as written; NaN if nobody knows."""
-    told = view.changes(SPEED)
-    rates = np.full(len(rows), np.nan)
-    for place, row in enumerate(rows.tolist()):
-        port = Port(*changes.labels(row))
-        link, said = view.topology.link_of.get(port), told.row(*port)
-        if said is not None and told.value[said] > 0:
-            rates[place] = told.value[said]
-        elif link is not None and link.speed_gbps:
-            rates[place] = link.speed_gbps * 1e9
-    return rates
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """What is said of one measure of one port."""
+
+    since: float
+    until: float
+    score: float
+    severity: Severity
+    evidence: Evidence
 
 
-def _is_down(view: View, port: Port) -> bool:
-    up = view.changes(UP)
-    row = up.row(*port)
-    return row is not None and bool(up.value[row] == 0)
-
-
-def _came_up(view: View, port: Port) -> list[float]:
-    """Return when a port or its peer came up, or was seen to have fallen, within memory."""
-    found: list[float] = []
-    rose, fell = view.changes(UP), view.changes(LINK_DOWNS)
-    for changes, which in ((rose, rose.after > rose.before), (fell, fell.increase > 0)):
-        for end in (port, view.topology.peer(port)):
-            if end is not None and (row := changes.row(*end)) is not None:
-                mine = which & (changes.row_of == row)
-                found += (changes.at[mine] - changes.step[mine]).tolist()
-    return found
-
-
-@dataclass(frozen=True)
-class _Seen:
-    """What was counted of one row in one span."""
-
-    row: int
-    count: float
-    rate: float
-    lower: float
-    watched: float
-    span: float
-
-
-def _finding(changes: Changes, rule: _Rule, seen: _Seen) -> Finding:
-    port = Port(*changes.labels(seen.row))
-    mine = np.flatnonzero(
-        (changes.row_of == seen.row) & changes.last(seen.span) & (changes.increase > 0)
+def _finding(
+    known: Gathered, place: int, every: Sequence[Reading], others: Collection[int]
+) -> Finding:
+    port = known.ends.ports[place]
+    lines = sorted(
+        (_line(known, place, one) for one in every),
+        key=lambda line: (-line.severity, -line.score),
     )
-    last = float(changes.at[mine[-1]])
-    contradicted = changes.seen_at[seen.row] > last  # a later poll brought no error
-    beyond = seen.lower > rule.error
-    unit = "per bit" if rule.per_bit else "per second"
-    limit = rule.error if beyond else rule.warning
-    says = (
-        f"{seen.count:.0f} {rule.words} in {seen.watched / 60:.0f} min: {seen.rate:.2g} {unit}, "
-        f"at least {seen.lower:.2g} with 95 % confidence, limit {limit:.2g}"
-    )
+    worst = lines[0]
+    stretch = known.stretches[RAW.name].get(place)
     return Finding(
         kind=LINK_SUBHEALTHY,
         about=port,
-        score=seen.lower / rule.warning,
-        since=float(changes.at[mine[0]]),
-        at=last if contradicted else max(changes.until, last),
-        evidence=[evidence(rule.metric, port, seen.rate, last, says, limit, unit)],
-        because=f"{port}: {says}",
+        score=worst.score,
+        since=min(line.since for line in lines),
+        at=max(line.until for line in lines),
+        evidence=[line.evidence for line in lines],
+        because=f"{port}: {worst.evidence.says}",
         side=port,
         direction="rx",
-        severity=Severity.PAGE if beyond else Severity.TICKET,
-        causes={
-            Cause.CONTAMINATED_CONNECTOR: 0.3,
-            Cause.LOOSE_OR_BAD_MODULE: 0.3,
-            Cause.UNKNOWN: 0.4,
-        },
+        severity=worst.severity,
+        causes=weights(
+            known.ends.link(place),
+            both_ways=int(known.ends.peer[place]) in others,
+            bursts=stretch is not None and stretch.bursts,
+        ),
     )
+
+
+def _line(known: Gathered, place: int, one: Reading) -> _Line:
+    """Return what one measure says of one port, with its time and its gravity."""
+    port, band = known.ends.ports[place], one.bands
+    lower, rate = float(one.lower[place]), float(one.rate[place])
+    page = lower > float(band.page[place]) and one.measure is not PREDICTED
+    beyond = lower > float(band.error[place])
+    limit = float(band.error[place] if beyond else band.warning[place])
+    since, until = _when(known, place, one)
+    built = known.ends.built[place].limits
+    guess = bool(built and built.provisional and one.measure.quantity)
+    says = f"{_told(known, place, one)}, limit {limit:.2g}{' (provisional)' if guess else ''}"
+    metric = one.measure.metric
+    if one.measure is RAW:
+        metric = (*WORDS, FEC_CODEWORDS)[int(known.raw_metric[place])]
+    return _Line(
+        since,
+        until,
+        lower / float(band.warning[place]),
+        Severity.PAGE if page else Severity.TICKET,
+        evidence(metric, _labels(metric, port), rate, until, says, limit, one.measure.unit),
+    )
+
+
+def _labels(metric: Metric, port: Port) -> tuple[str, ...]:
+    return (*port, "") if metric is FEC_CODEWORDS else tuple(port)
+
+
+def _told(known: Gathered, place: int, one: Reading) -> str:
+    """Return the estimate in words: what was counted or reported, over how long, how sure."""
+    rate, lower, unit = float(one.rate[place]), float(one.lower[place]), one.measure.unit
+    if one.measure is PREDICTED:
+        tail = known.tails[place]
+        words = known.bits_per_second[place] / known.ends.word_bits[place]
+        return (
+            f"a codeword in {1 / max(rate, 1e-300):.2g} will be lost, one in "
+            f"{span(tail.seconds_to_loss(float(words)))}, as {tail.codewords:.2g} codewords show "
+            f"({tail.estimator.replace('_', ' ')}{', in bursts' if tail.bursts else ''})"
+        )
+    if one.measure.reported:
+        return f"{one.measure.words} {rate:.2g} {unit} as the device reports, at least {lower:.2g}"
+    words = one.measure.words
+    if one.measure is RAW:
+        words = (*WORDS.values(), WRONG_SYMBOLS)[int(known.raw_metric[place])]
+        stretch = known.stretches[RAW.name].get(place)
+        words += ", in bursts" if stretch is not None and stretch.bursts else ""
+    return (
+        f"{one.events[place]:.4g} {words} in {one.seconds[place] / 60:.0f} min: {rate:.2g} {unit}, "
+        f"at least {lower:.2g} with 95 % confidence"
+    )
+
+
+def _when(known: Gathered, place: int, one: Reading) -> tuple[float, float]:
+    """Return the first and the last moment at which one measure of a port was wrong."""
+    stretch = known.stretches.get(one.measure.name, {}).get(place)
+    if stretch is not None:
+        return stretch.since, stretch.until
+    if one.measure not in SELDOM:
+        return known.view.now - float(one.seconds[place]), known.view.now
+    changes = known.view.changes(one.measure.metric)
+    port: Port = known.ends.ports[place]
+    row = changes.row(*port)
+    if row is None:
+        return known.view.now, known.view.now
+    _, long = known.spans[one.measure.name]
+    seen = known.look.long if one.seconds[place] == long.seconds[place] else known.look.short
+    mine = np.flatnonzero((changes.row_of == row) & changes.last(seen) & (changes.increase > 0))
+    if not len(mine):
+        return float(changes.first_at[row]), float(changes.seen_at[row])
+    last = float(changes.at[mine[-1]])
+    contradicted = changes.seen_at[row] > last  # a later poll brought no error
+    return float(changes.at[mine[0]]), last if contradicted else max(changes.until, last)

@@ -25,6 +25,15 @@ LINK_STATE = Metric(
     extra=("side", "state"),
 )
 
+SECONDS_TO_VERDICT = Metric(
+    name="link_seconds_to_verdict",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.LINK,
+    help="Error-free seconds still needed until a link in state unknown can be called healthy.",
+    extra=("side",),
+)
+
 SECONDS_TO_LIMIT = Metric(
     name="link_seconds_to_limit",
     kind=Kind.GAUGE,

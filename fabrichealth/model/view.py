@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable, MutableMapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabrichealth.events import Event
 from fabrichealth.metric import Metric
@@ -14,6 +14,9 @@ from fabrichealth.model.window import Window
 
 if TYPE_CHECKING:  # the topology speaks of ports, so it may not be needed to import them
     from fabrichealth.topology import Topology
+
+
+T = TypeVar("T")
 
 
 class View:
@@ -28,6 +31,7 @@ class View:
         window: Callable[[Metric], Window],
         changes: Callable[[Metric], Changes],
         past: Callable[[Metric], Past] | None = None,
+        shared: MutableMapping[Hashable, Any] | None = None,
     ) -> None:
         self.now = now
         self.topology = topology
@@ -39,6 +43,7 @@ class View:
         self._changes = changes
         self._past = past
         self._windows: dict[Metric, Window] = {}
+        self._shared = {} if shared is None else shared
 
     def __getitem__(self, metric: Metric) -> Window:
         """Return the metric's window; its length is the detector's setting `window`."""
@@ -60,3 +65,13 @@ class View:
         if self._past is None:
             raise KeyError(f"{metric}: not recalled")
         return self._past(metric)
+
+    def once(self, key: Hashable, work: Callable[[], T]) -> T:
+        """Return what `work` gives, worked out once a pass for all who ask with the same key.
+
+        The key holds every setting that the result depends on, spans of windows included.
+        """
+        if key not in self._shared:
+            self._shared[key] = work()
+        found: T = self._shared[key]
+        return found

@@ -40,6 +40,7 @@ HEALTHY: Mapping[Metric, float | Law] = {
     ports.TX_PACKETS: rising(3e6),
     ports.PRE_FEC_BER: 1e-8,
     ports.POST_FEC_BER: 0.0,
+    ports.SYMBOL_ERROR_RATIO: 0.0,
     optics.TEMPERATURE: 45.0,
     optics.SUPPLY: 3.3,
     optics.RX_POWER: -1.5,

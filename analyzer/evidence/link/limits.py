@@ -6,7 +6,7 @@ strictest, and the limits are `provisional`.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 
@@ -32,6 +32,9 @@ class Band:
     warning: float
     error: float
     drain: float
+    page: float = 0.0
+    """The error; before FEC that of every row that fits. What FEC still repairs wakes nobody for
+    a limit that is a guess."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,17 +204,26 @@ def limits_of(known: Facts, table: Iterable[Row] = TABLE) -> Limits | None:
     rows = [row for row in table if row.fits(known)]
     if not rows and known.technology:  # what is known contradicts the table: ask less of it
         rows = [row for row in table if known.technology in row.technologies]
-        return _strictest(rows, provisional=True)
+        return _strictest(rows, known, provisional=True)
     if not known.technology:
         return None
-    return _strictest(rows, provisional=not all(row.is_sure(known) for row in rows))
+    return _strictest(rows, known, provisional=not all(row.is_sure(known) for row in rows))
 
 
-def _strictest(rows: list[Row], *, provisional: bool) -> Limits | None:
+def _strictest(rows: list[Row], known: Facts, *, provisional: bool) -> Limits | None:
     if not rows:
         return None
     found: dict[Quantity, Band] = {}
     for quantity in Quantity:
-        bands = [row.bands[quantity] for row in rows if quantity in row.bands]
-        found[quantity] = min(bands, key=lambda band: (band.error, band.warning))
+        fitting = rows
+        if quantity is Quantity.RAW and not known.fec:  # what counts corrections does correct
+            fitting = [row for row in rows if not set(row.fecs) & UNCORRECTED] or rows
+        bands = [row.bands[quantity] for row in fitting]
+        strictest = min(bands, key=lambda band: (band.error, band.warning))
+        widest = bands if quantity is Quantity.RAW else [strictest]
+        found[quantity] = replace(strictest, page=max(band.error for band in widest))
     return Limits(found, provisional, rows[0].source)
+
+
+UNCORRECTED = {"none", "firecode"}
+"""Codes that correct no symbols, or none at all."""
