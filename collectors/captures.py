@@ -4,8 +4,10 @@ A tool's stderr lies in `NAME.stderr` beside `NAME` (`NAME.stderr.txt` beside `N
 folder is all the files below it.
 """
 
+import errno
 import os
-from collections.abc import Iterable
+import stat
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,8 +19,8 @@ STDOUT = ".stdout"
 MOST_FILES = 10_000
 """Files and folders of one poll; what holds more is no capture but a wrong path, such as `/`."""
 
-MOST_BYTES = 256 * 2**20
-"""A file beyond this size is no capture of one poll."""
+MOST_BYTES = 128 * 2**20
+"""Files that together hold more than this are no capture of one poll."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +41,13 @@ def captured(paths: Iterable[Path]) -> list[Captured]:
         SourceUnavailable: one of them cannot be read, or a folder holds too many.
     """
     files = dict.fromkeys(file for path in paths for file in _files(path))
+    texts = dict(_texts(files))
     own = [file for file in files if STDERR not in file.suffixes]
     beside = {_stderr(file) for file in own}
     alone = [file for file in files if STDERR in file.suffixes and file not in beside]
-    found = [Captured(file.name, file, _text(file), _beside(file)) for file in own]
+    found = [Captured(file.name, file, texts[file], _beside(file, texts)) for file in own]
     return found + [
-        Captured(file.name.partition(STDERR)[0], file, "", _text(file)) for file in alone
+        Captured(file.name.partition(STDERR)[0], file, "", texts[file]) for file in alone
     ]
 
 
@@ -78,13 +81,32 @@ def may_be_file(path: Path) -> bool:
         return True
 
 
+def content(file: Path, most: int = MOST_BYTES) -> bytes:
+    """Return what a file holds, whatever its size is said to be.
+
+    Raises:
+        OSError: it cannot be read, is a pipe, socket or device, or holds more than `most` bytes.
+    """
+    # a pipe would wait for a writer, and a device never ends
+    descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as opened:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise OSError(errno.EINVAL, "a pipe, socket or device, no file")
+        held = opened.read(most + 1)
+    if len(held) > most:
+        raise OSError(errno.EFBIG, f"larger than {most >> 10} KiB, no capture")
+    return held
+
+
 def _files(path: Path) -> list[Path]:
     return files_below(path) if path.is_dir() else [path]
 
 
-def _beside(file: Path) -> str:
+def _beside(file: Path, texts: Mapping[Path, str]) -> str:
     stderr = _stderr(file)
-    return _text(stderr) if stderr.is_file() else ""
+    if stderr in texts:
+        return texts[stderr]
+    return next((text for _, text in _texts([stderr])), "") if stderr.is_file() else ""
 
 
 def _stderr(file: Path) -> Path:
@@ -93,10 +115,17 @@ def _stderr(file: Path) -> Path:
     return file.with_name(file.name + STDERR)
 
 
-def _text(file: Path) -> str:
-    try:
-        if file.stat().st_size > MOST_BYTES:
-            raise SourceUnavailable(f"{file}: larger than {MOST_BYTES >> 20} MiB, no capture")
-        return file.read_bytes().decode("utf-8", "replace")
-    except OSError as wrong:
-        raise SourceUnavailable(f"{file}: cannot be read ({wrong.strerror})") from None
+def _texts(files: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    room = MOST_BYTES
+    for file in files:
+        try:
+            held = content(file, MOST_BYTES)
+        except OSError as wrong:
+            raise SourceUnavailable(f"{file}: cannot be read ({wrong.strerror})") from None
+        room -= len(held)
+        if room < 0:
+            raise SourceUnavailable(
+                f"{file}: with the files before it more than {MOST_BYTES >> 20} MiB, no capture of "
+                "one poll; give the folder that holds the captured files"
+            )
+        yield file, held.decode("utf-8", "replace")

@@ -1,10 +1,13 @@
-"""One visit to a target: whatever goes wrong in it is one line with the target's name.
+"""One visit to a target, or one look at captures: whatever goes wrong in it is one line.
 
 The poller, `read` and `check --probe` make the same visit, so what one of them sees the others
 see too.
 """
 
 import asyncio
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
 
 from collectors.intake import Bounds, checked
 from collectors.source import Source
@@ -41,6 +44,27 @@ async def visited(source: Source, bounds: Bounds, clock: Clock, at: float) -> Po
     except Exception as wrong:
         raise SourceUnavailable(
             f"{name}: fault of the source: {type(wrong).__name__}: {_one_line(wrong)}"
+        ) from wrong
+
+
+@contextmanager
+def guarded(files: Sequence[Path]) -> Iterator[None]:
+    """Turn whatever goes wrong with the captures of one poll into one line with the first's name.
+
+    Raises:
+        SourceUnavailable: they cannot be read, or the source has a fault, which is then the cause.
+    """
+    try:
+        yield
+    except SourceUnavailable:
+        raise
+    except FabricHealthError as wrong:
+        raise SourceUnavailable(str(wrong)) from None
+    except OSError as wrong:
+        raise SourceUnavailable(f"{files[0]}: cannot be read ({wrong.strerror})") from None
+    except Exception as wrong:
+        raise SourceUnavailable(
+            f"{files[0]}: fault of the source: {type(wrong).__name__}: {_one_line(wrong)}"
         ) from wrong
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from collectors.captures import may_be_file
+from collectors.captures import content, may_be_file
 from collectors.protocols import (
     ethtool_json,
     ethtool_text,
@@ -100,7 +100,7 @@ def _root(files: list[Path]) -> Tree | None:
 
 
 def _text(file: Path) -> str:
-    return file.read_bytes().decode("utf-8", "replace")
+    return content(file).decode("utf-8", "replace")
 
 
 def _file(file: Path, *, quiet: bool) -> Iterator[Found]:

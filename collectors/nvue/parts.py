@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from collectors.protocols import nvue
+from collectors.protocols import json_tree, nvue
 from collectors.protocols.nvue import Tree
 from collectors.transports.http import NoSuchResource
 from fabrichealth.errors import SourceUnavailable
@@ -182,7 +182,7 @@ async def _rest(
                 found.missing.append(path)
                 continue
             if nvue.holds(body, marks):
-                nvue.merge(found.tree, _below(path, body))
+                json_tree.merge(found.tree, _below(path, body))
     finally:
         for task in asked:
             task.cancel()

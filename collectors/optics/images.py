@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from collectors.captures import content
 from collectors.optics import hexdump
 from collectors.optics.reading import from_image
 from collectors.protocols.module import DIAGNOSTICS, HALF, Memory
@@ -29,26 +30,24 @@ def read(file: Path) -> Memory:
         MalformedReply: it is no image, or cannot be read.
     """
     try:
-        if file.stat().st_size > MOST_BYTES:
-            raise MalformedReply(f"larger than {MOST_BYTES >> 10} KiB, no image of a module")
-        content = file.read_bytes()
+        held = content(file, MOST_BYTES)
     except OSError as wrong:
         raise MalformedReply(f"cannot be read ({wrong.strerror})") from None
-    return parsed(content)
+    return parsed(held)
 
 
-def parsed(content: bytes) -> Memory:
+def parsed(held: bytes) -> Memory:
     """Return the memory that a file holds, whatever its form.
 
     Raises:
         MalformedReply: it is no image.
     """
     try:
-        text = content.decode("ascii")
+        text = held.decode("ascii")
     except UnicodeDecodeError:
-        return from_image(content)
+        return from_image(held)
     if not text.strip() or any(ord(one) < 32 and one not in "\t\r\n\f" for one in text):
-        return from_image(content)
+        return from_image(held)
     return _json(text) if text.lstrip().startswith("{") else _dump(text)
 
 

@@ -41,6 +41,15 @@ def document(body: bytes | str) -> Any:
         raise MalformedReply(f"{kind}, where JSON was asked for") from None
 
 
+def merge(tree: dict[str, Any], other: Mapping[str, Any]) -> None:
+    """Put another tree into one; of two leaves at one place the first stays."""
+    for key, value in other.items():
+        if isinstance(value, Mapping) and isinstance(tree.get(key), dict):
+            merge(tree[key], value)
+        elif key not in tree:
+            tree[key] = dict(value) if isinstance(value, Mapping) else value
+
+
 def flattened(tree: Mapping[str, Any]) -> tuple[Shape, list[Any]]:
     """Return the shape of a tree and the values of its leaves, in order.
 

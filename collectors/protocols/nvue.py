@@ -38,15 +38,6 @@ def nested(path: str, body: Any) -> Tree:
     return dict(tree)
 
 
-def merge(tree: Tree, other: Mapping[str, Any]) -> None:
-    """Put another tree into one; of two leaves at one place the first stays."""
-    for key, value in other.items():
-        if isinstance(value, Mapping) and isinstance(tree.get(key), dict):
-            merge(tree[key], value)
-        elif key not in tree:
-            tree[key] = dict(value) if isinstance(value, Mapping) else value
-
-
 def holds(tree: Any, names: Collection[str], depth: int = 8) -> bool:
     """Return whether any of some names is in a tree."""
     if not isinstance(tree, Mapping) or depth < 0:

@@ -20,6 +20,7 @@ from typing import Literal
 import numpy as np
 import orjson
 
+from collectors.captures import content
 from collectors.maps.columns import Columns
 from collectors.maps.names import device_name
 from collectors.protocols import netlink, sysfs, sysfs_pci
@@ -264,9 +265,7 @@ def _trees(files: list[Path]) -> list[Tree]:
                     found += _trees(sorted(entry for entry in path.iterdir() if entry.is_file()))
             continue
         try:
-            if path.stat().st_size > LARGEST_MAP:
-                continue
-            mapped = map_tree(orjson.loads(path.read_bytes()), path.stem)
+            mapped = map_tree(orjson.loads(content(path, LARGEST_MAP)), path.stem)
         except (OSError, orjson.JSONDecodeError, MalformedReply):
             continue
         if mapped is not None:

@@ -142,13 +142,13 @@ class Eapi(Source):
         """
         found, wrong = _results(files)
         columns = Columns(self.table)
-        known = [(" ".join(sorted(one)), one) for one in found if self._sheets.knows(one)]
+        known = _whole(one for one in found if self._sheets.knows(one))
         if not known:
             raise SourceUnavailable(
                 f"{files[0]}: no result of a show command that is known"
                 f"{f' ({wrong})' if wrong else ''}; give JSON as eAPI answers it"
             )
-        for kind, result in self._learnt(known):
+        for kind, result in self._learnt(known.items()):
             self._sheets.take(kind, result, at, columns)
         return self._poll(at, columns)
 
@@ -214,6 +214,14 @@ def _results(files: list[Path]) -> tuple[list[Result], str]:
         except MalformedReply as broken:
             wrong = str(broken)
     return found, wrong
+
+
+def _whole(results: Iterable[Result]) -> dict[str, Result]:
+    """Return results by kind, one that is split over captures as a whole: the first says it."""
+    found: dict[str, Result] = {}
+    for one in results:
+        json_tree.merge(found.setdefault(" ".join(sorted(one)), {}), one)
+    return found
 
 
 def _leaves(result: Result) -> Iterable[tuple[json_tree.Path, Any]]:

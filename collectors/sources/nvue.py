@@ -145,7 +145,7 @@ class Nvue(Source):
             stem = file.path.name.partition(".")[0]
             port = self.target.options.get("port") or (stem if ports.is_port(stem) else ALONE)
             try:
-                nvue.merge(tree, nvue.captured(json_tree.document(file.text), port))
+                json_tree.merge(tree, nvue.captured(json_tree.document(file.text), port))
             except MalformedReply as broken:
                 wrong = str(broken)
         if not self._sheets.knows(tree):

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from collectors.captures import files_below
+from collectors.captures import content, files_below
 from collectors.maps.page_rules import all_maps, named
 from collectors.maps.pages import Pages
 from collectors.protocols.exposition import Dialect, Page, Reader
@@ -134,7 +134,7 @@ class Prom(Source):
 
 def _captured(file: Path) -> Page:
     try:
-        body = file.read_bytes()
+        body = content(file)
     except OSError as wrong:
         raise SourceUnavailable(f"{file}: cannot be read ({wrong.strerror})") from None
     ended = body.rstrip().endswith(b"# EOF")

@@ -15,6 +15,10 @@ from typing import Protocol
 from fabrichealth.errors import MalformedReply
 
 CHUNK = 1 << 16
+MOST = 64 << 20
+"""Bytes of a file that are read: what goes on is a device that never ends."""
+FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
+"""A pipe would wait for a writer without the last."""
 _NUMBERS = {name: number for number, name in errno.errorcode.items()} | {
     "EOPNOTSUPP": errno.EOPNOTSUPP
 }
@@ -58,11 +62,12 @@ class FolderTree:
 
     def read(self, path: str) -> bytes:
         """Return what a file holds, raising the file system's OSError."""
-        descriptor = os.open(self._root + path, os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(self._root + path, FLAGS)
         try:
             content = os.read(descriptor, CHUNK)
             if content:
-                while more := os.read(descriptor, CHUNK):  # procfs answers in parts
+                # procfs answers in parts
+                while len(content) < MOST and (more := os.read(descriptor, CHUNK)):
                     content += more
             return content
         finally:

@@ -180,7 +180,7 @@ class Sheets:
     def _info(self, taken: list[Said]) -> list[int]:
         """Return the info series of replies; a port's words may stand in any that came before."""
         words: dict[Subject, dict[str, str]] = {}
-        for said in self._said.values():
+        for said in (*self._said.values(), *taken):  # of one kind there may be several
             for subject, fact in said.facts.items():
                 words[subject] = {**fact, **words.get(subject, {})}
         ports = dict.fromkeys(port for said in taken for port in sorted(said.ports))

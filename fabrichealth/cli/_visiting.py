@@ -7,7 +7,7 @@ from pathlib import Path
 
 from collectors.intake import Bounds, checked
 from collectors.source import Source
-from collectors.visit import visited
+from collectors.visit import guarded, visited
 from fabrichealth.cli._captures import in_order, taken_at
 from fabrichealth.errors import SourceUnavailable
 from fabrichealth.model import Poll, SeriesTable
@@ -62,15 +62,12 @@ def _captured(source: Source, path: Path, bounds: Bounds, now: float) -> Visit:
     failures: list[str] = []
     for files in in_order(path):
         try:
-            at = taken_at(source, files)
-            poll = source.captured(files, at)
+            with guarded(files):
+                at = taken_at(source, files)
+                poll = source.captured(files, at)
+                stale = source.settings.stale_after
+                found.append((at, checked(poll, bounds, source.table, at, stale)))
         except SourceUnavailable as wrong:
             failures.append(str(wrong))
-            continue
-        except OSError as wrong:
-            failures.append(f"{files[0]}: cannot be read ({wrong.strerror})")
-            continue
-        stale = source.settings.stale_after
-        found.append((at, checked(poll, bounds, source.table, at, stale)))
     last = max((at for at, _ in found), default=0.0)
     return Visit(source, tuple((now - last + at, poll) for at, poll in found), failures)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from collectors.intake import Bounds, checked
 from collectors.source import Source, Target
-from collectors.visit import visited
+from collectors.visit import guarded, visited
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._captures import in_order, taken_at
 from fabrichealth.cli._command import AGAINST, WELL, Command
@@ -202,16 +202,18 @@ def _from_captures(
     bounds = Bounds(table)
     for number, files in enumerate(polls):
         try:
-            at = _moment(source, files, first, step, number)
-            if first is None and step is not None:
-                first = at
-            poll = source.captured(files, at)
+            with guarded(files):
+                at = _moment(source, files, first, step, number)
+                if first is None and step is not None:
+                    first = at
+                poll = source.captured(files, at)
+                poll = checked(poll, bounds, table, at, source.settings.stale_after)
+                shown = _shown(source, poll, explain=explain)
         except SourceUnavailable as wrong:
             _terminal.warn(str(wrong))  # the captures after it are read all the same
             found.append(_Shown(subject, Poll(missing=[str(file) for file in files])))
             continue
-        poll = checked(poll, bounds, table, at, source.settings.stale_after)
-        found.append(_shown(source, poll, explain=explain))
+        found.append(shown)
     return found
 
 

@@ -278,6 +278,21 @@ async def test_a_capture_gives_what_the_visit_gave(switch: EapiSwitch, tmp_path:
     await reader.close()
 
 
+def test_results_of_one_command_that_are_split_over_captures_are_one(tmp_path: Path) -> None:
+    def heard(port: str, far: str) -> dict[str, Any]:
+        entry = {"systemName": far, "neighborInterfaceInfo": {"interfaceId": '"Ethernet1"'}}
+        return {"lldpNeighbors": {port: {"lldpNeighborInfo": [entry]}}}
+
+    results = [heard("Ethernet1", "spine-1"), heard("Ethernet2", "spine-2")]
+    for number, result in enumerate(results):
+        (tmp_path / f"{number}.json").write_text(json.dumps(result))
+    poll = source().captured([tmp_path], AT)
+    assert [(one.port, one.remote_device) for one in poll.neighbors] == [
+        ("Ethernet1", "spine-1"),
+        ("Ethernet2", "spine-2"),
+    ]
+
+
 def phy(location: str, ber: float | None = None, corrected: int | None = None) -> dict[str, Any]:
     told: dict[str, Any] = {"description": {"location": location}}
     if corrected is not None:

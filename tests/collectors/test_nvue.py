@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from collectors.protocols import nvue
+from collectors.protocols import json_tree, nvue
 from collectors.source import Target
 from collectors.sources.nvue import Nvue, NvueSettings
 from emulator.fabric import Fabric
@@ -319,12 +319,12 @@ def test_any_document_is_placed_or_malformed(document: Any) -> None:
     except MalformedReply:
         return
     assert tree.keys() <= nvue.ROOTS | tree.keys()
-    nvue.merge(tree, {"interface": {"swp1": {}}})
+    json_tree.merge(tree, {"interface": {"swp1": {}}})
     nvue.holds(tree, {"in-bytes"})
 
 
 @given(left=st.dictionaries(st.text(max_size=2), st.integers()))
 def test_a_merge_keeps_what_was_first(left: dict[str, int]) -> None:
     tree: dict[str, Any] = {"a": dict(left)}
-    nvue.merge(tree, {"a": dict.fromkeys([*left, "new"], -1)})
+    json_tree.merge(tree, {"a": dict.fromkeys([*left, "new"], -1)})
     assert tree["a"] == {"new": -1} | left

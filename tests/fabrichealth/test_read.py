@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
+from collectors.sources.prom import Prom
 from emulator.fabric import Fabric
 from emulator.hosttree import HostTree, nics
 from emulator.pages import dcgm
@@ -16,7 +17,9 @@ from emulator.plan import Plan
 from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.accelerators import TEMPERATURE, UTILIZATION
 from fabrichealth.catalogue.ports import RX_BYTES, UP
-from fabrichealth.model import Reason
+from fabrichealth.cli._site import SOURCES
+from fabrichealth.model import Poll, Reason
+from fabrichealth.plugins import names
 from tests.fabrichealth.terminal import Said, Terminal
 
 AT = 1_767_225_600
@@ -199,6 +202,40 @@ def test_what_cannot_be_read_in_a_folder_is_missing(terminal: Terminal, tmp_path
     for source in ("prom", "hccn", "host"):
         said = terminal("read", source, tmp_path)
         assert (said.status, len(said.err.splitlines())) == (1, 1), source
+
+
+def test_a_pipe_or_a_device_is_no_capture(terminal: Terminal, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    for source in names(SOURCES):
+        for path in (pipe, Path("/dev/zero")):
+            said = terminal("read", source, path)
+            assert (said.status, len(said.err.splitlines())) == (1, 1), (source, said.err)
+
+
+def test_a_fault_of_a_source_in_one_capture_costs_that_capture(
+    terminal: Terminal, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    good, bad = page(tmp_path, "good.prom"), page(tmp_path, "bad.prom")
+    read = Prom.captured
+
+    def faulty(self: Prom, files: list[Path], at: float) -> Poll:
+        if bad in files:
+            raise KeyError("x")
+        return read(self, files, at)
+
+    monkeypatch.setattr(Prom, "captured", faulty)
+    said = terminal("read", "prom", bad, good, "--json")
+    assert said.status == 0
+    assert [one["readings"] for one in summaries(said)] == [0, 1]
+    assert said.err == f"fabrichealth: {bad}: fault of the source: KeyError: 'x'\n"
+    site = tmp_path / "site.yaml"
+    rows = [
+        f"  - {{name: {path.stem}, source: prom, address: {path.name}}}\n" for path in (bad, good)
+    ]
+    site.write_text("targets:\n" + "".join(rows))
+    assert "1 of 2 targets answered" in terminal("check", "--probe", "-c", site).out
+    assert "KeyError" in terminal("topology", "-c", site).err
 
 
 def test_a_folder_that_is_no_capture_is_not_walked_to_its_end(
