@@ -14,6 +14,8 @@ class Recipe:
     sicken: Callable[[World], None]
     lasts: float = 90.0
     """Seconds of illness after which the detector must have spoken, whatever the period."""
+    least_period: float = 0.0
+    """What takes days is not read more often than this, lest a test read for days."""
     passing: bool = False
     """The illness is something that happened: it stays news though nobody is heard any more."""
     healthy: Mapping[Metric, float] = field(default_factory=dict)

@@ -46,12 +46,14 @@ def recipe_of(detector: AnyDetector) -> Recipe:
 
 def healthy(detector: AnyDetector, period: float = 10.0) -> World:
     recipe = recipe_of(detector)
-    return world(detector.metrics, period, recipe.lasts, also=recipe.healthy)
+    step = max(period, recipe.least_period)
+    return world(detector.metrics, step, recipe.lasts, also=recipe.healthy)
 
 
 def sick(detector: AnyDetector, period: float = 10.0, onset: float = 0.6) -> World:
     recipe = recipe_of(detector)
-    made = world(detector.metrics, period, recipe.lasts, onset, recipe.healthy)
+    step = max(period, recipe.least_period)
+    made = world(detector.metrics, step, recipe.lasts, onset, recipe.healthy)
     recipe.sicken(made)
     return made
 
@@ -80,6 +82,7 @@ class TestEveryDetector:
         made = sick(detector, period)
         (finding,) = judge(detector, made, store)
         assert "host-0" in str(finding.about) or "leaf-0" in str(finding.about)
+        period = made.period
         seen = max(made.onset, finding.at - (detector.settings.memory or np.inf))
         if not recipe_of(detector).passing:
             assert made.onset - period - 1.0 <= finding.since <= seen + 2 * period + 1.0

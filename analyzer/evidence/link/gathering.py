@@ -131,8 +131,8 @@ def _gather(view: View, look: Look) -> Gathered:
     for metric in (*REMEMBERED, *WINDOWED):
         ends.places(table, metric, table.of(metric))  # meet every port before arrays are made
     trained = training(view, ends, look.warm_up)
-    line = _bits_per_second(view, ends)
-    down, unheard = _states(view, ends)
+    line = line_rates(view, ends)
+    down, unheard = port_states(view, ends)
     bins, spent = histograms(view, ends, trained.settled)
     raw, raw_of, used = _raw(view, look, ends, trained, line, (bins, spent))
     stretches: dict[str, dict[int, Stretch]] = {RAW.name: {}}
@@ -182,7 +182,7 @@ def _gather(view: View, look: Look) -> Gathered:
     )
 
 
-def _bits_per_second(view: View, ends: Receivers) -> Floats:
+def line_rates(view: View, ends: Receivers) -> Floats:
     """Return the line rate of each port: as told now, else as written."""
     told = view.changes(SPEED)
     speed = ends.payload.copy()
@@ -191,7 +191,7 @@ def _bits_per_second(view: View, ends: Receivers) -> Floats:
     return np.asarray(speed * ends.line_over_payload, np.float64)
 
 
-def _states(view: View, ends: Receivers) -> tuple[Bools, Bools]:
+def port_states(view: View, ends: Receivers) -> tuple[Bools, Bools]:
     """Return which ports say that they are down, and which do not speak of it now."""
     up = view.changes(UP)
     places = ends.places(up.table, UP, up.rows)

@@ -1,0 +1,170 @@
+"""A link whose margin shrinks and will be used up within days.
+
+What FEC repairs today is what it cannot repair next week. The margin between a link's errors
+before FEC and its error limit is followed in dB over weeks; where it falls on a line whose slope
+leaves no doubt, the day on which it reaches the limit is told with its 80 % interval. Stays quiet
+where the interval of the slope spans zero, on pasts too short to know a daily cycle, on links
+that are down, silent, or beyond their limit already (docs/methods.md, Forecasts).
+"""
+
+from collections.abc import Iterable, Iterator, MutableMapping
+from dataclasses import dataclass
+
+import numpy as np
+from pydantic import Field
+
+from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.link.blame import weights
+from analyzer.evidence.link.forecast import Crossing, crossing
+from analyzer.evidence.link.gathering import line_rates, port_states
+from analyzer.evidence.link.limits import Quantity
+from analyzer.evidence.link.margins import DAY, RECALLED, margins, shrinking
+from analyzer.evidence.link.receivers import Receivers, receivers
+from analyzer.evidence.testimony import evidence
+from analyzer.verdicts import Verdict
+from fabrichealth.catalogue.ports import FEC_CORRECTED_BITS, SPEED, UP
+from fabrichealth.catalogue.verdicts import SECONDS_TO_LIMIT
+from fabrichealth.kinds import LINK_WILL_FAIL
+from fabrichealth.metric import Metric
+from fabrichealth.model import Finding, Forecast, Port, View
+from fabrichealth.narrative import span
+from fabrichealth.settings import Duration, seconds
+
+SILENT = 7200.0
+"""A past that ends earlier says nothing of tomorrow."""
+
+
+class LinkWillFailSettings(DetectorSettings):
+    """Link-will-fail section of the configuration."""
+
+    memory: Duration = seconds(86_400)
+    """How far back the state of ports is remembered, and when the incident can have begun."""
+
+    every: Duration = seconds(1800)
+    """How often it judges: margins are kept by the half hour."""
+
+    past: Duration = seconds(21 * 86_400)
+    """Margins are followed over so long a past."""
+
+    recent: Duration = seconds(3 * 86_400)
+    """What began to fall within so long is looked for, besides what falls over the whole past."""
+
+    horizon: Duration = seconds(14 * 86_400)
+    """A limit that is likely to be reached only later than this is not told."""
+
+    least_past: Duration = seconds(86_400)
+    """With a shorter past a daily cycle would look like a trend."""
+
+    quick_db: float = Field(default=1.5, gt=0)
+    """But a margin that has lost so much is told of however short its past."""
+
+
+class LinkWillFail(Detector[LinkWillFailSettings]):
+    """Days until the margin is used up; score 1.0 is a limit reached at the horizon."""
+
+    kinds = (LINK_WILL_FAIL,)
+    metrics = (FEC_CORRECTED_BITS, *(one for one in RECALLED if one is not FEC_CORRECTED_BITS),
+               UP, SPEED)  # fmt: skip
+    remembers = (UP, SPEED)
+    recalls = RECALLED
+    settings_type = LinkWillFailSettings
+
+    @property
+    def looks_back(self) -> float:
+        """How long the past of errors must be kept."""
+        return self.settings.past
+
+    def judge(self, view: View) -> Iterator[Finding]:
+        """Yield one finding for each receiving port whose margin will be used up."""
+        for one in self._falling(view):
+            yield _finding(view, one, self.settings)
+
+    def verdicts(self, view: View, kept: MutableMapping[str, list[float]]) -> Iterable[Verdict]:
+        """Return the seconds to the limit of each link, by the end that gets there first."""
+        soonest: dict[str, Crossing] = {}
+        for one in self._falling(view):
+            link = view.topology.link_of.get(one.port)
+            if link is not None:
+                before = soonest.get(link.id)
+                if before is None or one.found.p50 < before.p50:
+                    soonest[link.id] = one.found
+        for link_id, found in soonest.items():
+            for quantile, days in (("0.1", found.p10), ("0.5", found.p50), ("0.9", found.p90)):
+                yield Verdict(SECONDS_TO_LIMIT, (link_id, quantile), days * DAY)
+
+    def coverage(self, view: View) -> float:
+        """Return the share of ports with errors before FEC whose past is long enough."""
+        long = total = 0
+        for metric in RECALLED:
+            past = view.past(metric)
+            with np.errstate(invalid="ignore"):
+                long += int((past.first_at <= view.now - self.settings.least_past).sum())
+            total += len(past)
+        return long / total if total else 0.0
+
+    def _falling(self, view: View) -> "list[_Falling]":
+        key = (LinkWillFail, self.settings.model_dump_json(), view.topology)
+        return view.once(key, lambda: list(self._looked_for(view)))
+
+    def _looked_for(self, view: View) -> "Iterator[_Falling]":
+        own = self.settings
+        table = view.changes(UP).table
+        ends = receivers(table, view.topology)
+        for metric in self.metrics:
+            ends.places(table, metric, table.of(metric))
+        down, _ = port_states(view, ends)
+        for one in margins(view, ends, line_rates(view, ends)):
+            for row in shrinking(one, view.now, own.horizon, own.recent).tolist():
+                place = int(one.places[row])
+                values = one.values[row]
+                known = np.flatnonzero(np.isfinite(values))
+                if down[place] or one.at[known[-1]] < view.now - SILENT:
+                    continue
+                found = crossing(one.at, values, view.now)
+                if found is None or found.p50 * DAY > own.horizon:
+                    continue
+                lasted = float(one.at[known[-1]]) - found.began
+                if lasted < own.least_past and -found.slowest * lasted / DAY < own.quick_db:
+                    continue
+                ratio = float(ends.limit(Quantity.RAW, "error")[place])
+                yield _Falling(ends.ports[place], place, ends, one.metric, found, ratio,
+                               float(one.at[known[-1]]))  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Falling:
+    """A port whose margin falls."""
+
+    port: Port
+    place: int
+    ends: Receivers
+    metric: Metric
+    found: Crossing
+    limit: float
+    at: float
+
+
+def _finding(view: View, one: _Falling, own: LinkWillFailSettings) -> Finding:
+    found, now = one.found, view.now
+    before = [earlier.since for earlier in view.before if earlier.about == one.port]
+    p10, p50, p90 = (now + days * DAY for days in (found.p10, found.p50, found.p90))
+    says = (
+        f"errors before FEC are {found.level:.1f} dB from the limit of {one.limit:.2g} and lose "
+        f"{-found.per_day:.2g} dB a day ({-found.slowest:.2g} to {-found.fastest:.2g} with 90 % "
+        f"confidence) since {span(now - found.began)}: limit in {span(found.p50 * DAY)} "
+        f"({span(found.p10 * DAY)} to {span(found.p90 * DAY)})"
+    )
+    link = one.ends.link(one.place)
+    return Finding(
+        kind=LINK_WILL_FAIL,
+        about=one.port,
+        score=max(own.horizon / max(found.p50 * DAY, 1.0), 1.0),
+        since=min([max(found.began, now - own.memory), *before]),
+        at=min(now, one.at + own.every),
+        evidence=[evidence(one.metric, one.port, found.level, one.at, says, 0.0, "dB")],
+        because=f"{one.port}: {says}",
+        side=one.port,
+        direction="rx",
+        causes=weights(link, both_ways=False, bursts=False),
+        forecast=Forecast("limit_reached", p10, p50, p90),
+    )

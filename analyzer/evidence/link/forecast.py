@@ -1,0 +1,133 @@
+"""Forecast: when a margin that shrinks will be used up.
+
+Margins are in dB, where wear is close to a straight line in time; in error ratios it is not. The
+slope is the median of all pairwise slopes (Theil-Sen); slope and level are drawn again together
+from what the line leaves, in blocks of a day, so that a daily cycle does not count as proof. No
+date where the interval of the slope spans zero.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.evidence.optics.trends import DAY, LEAST_POINTS, theil_sen
+from fabrichealth.model import Floats
+
+CONFIDENCE = 0.9
+"""Of the slope's interval, which must not span zero."""
+
+ROUNDS = 400
+
+UNKNOWN_BEND = 1.08
+"""Draws are so much wider, since where a fall began is an estimate too: calibrated on simulated
+drifts (tests/analyzer/link/test_forecast.py)."""
+
+LONGEST = 3650.0
+"""Days; a crossing later than this is none."""
+
+BENT = 0.9
+"""A bend is believed if it leaves so much less than a straight line does."""
+
+CYCLES = 2.0
+"""Days: on a shorter stretch a daily cycle looks like a fall, ..."""
+
+STEEP = 1.5
+""".. unless it has lost so many dB."""
+
+
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """When a margin reaches 0: days from now, and the line that says so."""
+
+    p10: float
+    p50: float
+    p90: float
+    level: float
+    """Margin now, dB."""
+    per_day: float
+    """Change of the margin, dB a day; negative."""
+    slowest: float
+    fastest: float
+    """Bounds of that change with 90 % confidence."""
+    began: float
+    """Since when the margin has been on this line, unix seconds."""
+    points: int
+
+
+def crossing(at: Floats, margin: Floats, now: float) -> Crossing | None:
+    """Return when a margin (dB, at unix seconds, NaN unknown) is used up, None if that is not told.
+
+    The draws start from a fixed seed: the same readings give the same forecast.
+    """
+    known = np.isfinite(margin) & np.isfinite(at)
+    at, margin = at[known], margin[known]
+    if len(at) < LEAST_POINTS or at[-1] <= at[0]:
+        return None
+    first = bend(at, margin)
+    at, margin = at[first:], margin[first:]
+    slope = theil_sen(at, margin)
+    days = (at - now) / DAY
+    level = float(np.median(margin - slope * days))
+    if slope >= 0 or level <= 0:
+        return None
+    slopes, levels = _drawn(at, margin - level - slope * days, days)
+    slopes, levels = slope + slopes, level + levels
+    fastest, slowest = np.quantile(slopes, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
+    if slowest >= 0:
+        return None
+    with np.errstate(divide="ignore"):
+        left = np.where(slopes < 0, np.maximum(levels, 0.0) / -slopes, LONGEST)
+    p10, p50, p90 = np.quantile(np.minimum(left, LONGEST), [0.1, 0.5, 0.9])
+    return Crossing(
+        float(p10), float(p50), float(p90), level, slope, float(slowest), float(fastest),
+        float(at[0]), len(at),
+    )  # fmt: skip
+
+
+def bend(at: Floats, margin: Floats) -> int:
+    """Return the first point of the last straight stretch: a link that was well began to fail.
+
+    The break is where flat-then-falling leaves least; 0 if that is hardly better than one line.
+    """
+    days = (at - at[0]) / DAY
+    straight, _ = _left(np.column_stack([np.ones_like(days), days]), margin)
+    best, place = straight, 0
+    for number in range(2, len(at) - LEAST_POINTS + 1):
+        since = np.maximum(days - days[number], 0.0)
+        left, slope = _left(np.column_stack([np.ones_like(days), since]), margin)
+        short = days[-1] - days[number] < CYCLES
+        if left < best and not (short and -slope * since[-1] < STEEP):
+            best, place = left, number
+    return place if best < BENT * straight else 0
+
+
+def _left(columns: Floats, values: Floats) -> tuple[float, float]:
+    """Return the sum of squares that a least-squares fit leaves, and the last coefficient."""
+    square = columns.T @ columns
+    try:
+        fit = np.linalg.solve(square, columns.T @ values)
+    except np.linalg.LinAlgError:
+        return float("inf"), 0.0
+    rest = values - columns @ fit
+    return float(rest @ rest), float(fit[-1])
+
+
+def _drawn(at: Floats, rest: Floats, days: Floats) -> tuple[Floats, Floats]:
+    """Return how far slope and present level are off in each draw of blocks of a day ([rounds]).
+
+    Around a robust line the least-squares line of what is drawn is enough. A line fitted to few
+    blocks leaves too little of them; what it took is given back.
+    """
+    number = len(at)
+    step = float(np.median(np.diff(at)))
+    width = int(np.clip(round(DAY / max(step, 1e-9)), 1, max(number // 3, 1)))
+    blocks = -(-number // width)
+    chance = np.random.default_rng(0)
+    first = chance.integers(0, number, (ROUNDS, blocks))
+    places = (first[:, :, None] + np.arange(width)).reshape(ROUNDS, -1)[:, :number] % number
+    taken = max(blocks / max(blocks - 2, 1), 1.0) if width > 1 else number / (number - 2)
+    drawn = (rest - rest.mean())[places] * np.sqrt(taken) * UNKNOWN_BEND
+    middle = days.mean()
+    away = days - middle
+    slopes = drawn @ away / (away @ away)
+    return slopes, drawn.mean(axis=1) - slopes * middle
