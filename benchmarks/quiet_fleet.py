@@ -1,0 +1,116 @@
+"""False pages and tickets on a fleet in which nothing is wrong, streamed through the analyzer.
+
+`python -m benchmarks.quiet_fleet [--links 2048] [--weeks 1] [--jobs 2]`. Halls of 1024 links (half
+400G RoCE, half NDR InfiniBand), each with a seed of its own, are polled every five minutes and
+judged at every poll; nothing is written out but the judge's own store. Any incident of severity
+ticket or page that is not suppressed is false. Simulated; what life brings without a fault (warm
+days, jobs, lost polls, restarts, a fall now and then) is in benchmarks/corpus/quiet.py.
+"""
+
+import argparse
+import tempfile
+import time
+from collections import Counter
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from analyzer.judge import Judge, detectors
+from analyzer.ledger import Ledger
+from analyzer.scoring.bounds import Rate
+from benchmarks.corpus.hall import SWITCHES, hall
+from benchmarks.corpus.quiet import QuietHall
+from benchmarks.corpus.scene import START
+from benchmarks.corpus.technologies import TECHNOLOGIES
+from fabrichealth.kinds import Severity
+from fabrichealth.model import Incident
+from fabrichealth.store.embedded import EmbeddedStore
+from fabrichealth.topology.contradictions import Written
+from fabrichealth.topology.inventory import Topology
+
+LINKS = 1024
+"""Of one hall."""
+PERIOD = 300.0
+WEEK = 7 * 86_400.0
+ODD = ("ndr", "roce")
+SHOWN = 12
+
+
+@dataclass(frozen=True)
+class Told:
+    """What one hall gave: (kind, severity, because) of each false incident, and its work."""
+
+    links: int
+    weeks: float
+    series: int
+    false: list[tuple[str, str, str]]
+    suppressed: int
+    watched: int
+
+
+def quiet(seed: int, links: int, weeks: float) -> Told:
+    """Judge one hall for so many weeks, poll by poll."""
+    chance = np.random.default_rng([seed, 7])
+    made = hall(TECHNOLOGIES[ODD[seed % 2]], max(links // SWITCHES, 1), chance)
+    written = Written.model_validate(made.topology())
+    topology = Topology(written.devices, written.links, written.domains, written.racks)
+    every: dict[str, Incident] = {}
+    with tempfile.TemporaryDirectory(prefix="fabrichealth-quiet-") as folder:
+        store = EmbeddedStore.open(Path(folder) / "store")
+        ledger = Ledger()
+        judge = Judge(store, topology, detectors(), ledger)
+        fleet = QuietHall(made, store.table, chance, PERIOD)
+        for number in range(int(weeks * WEEK / PERIOD)):
+            store.append(fleet.poll(number))
+            outcome = judge.judge(START + (number + 1) * PERIOD)
+            every.update({one.incident: one for one in outcome.closed})
+        every.update({one.incident: one for one in ledger.incidents})
+        series = len(store.table)
+        store.close()
+    heard = [one for one in every.values() if one.suppressed_by is None]
+    false = [
+        (one.kind.name, str(one.severity), one.because)
+        for one in heard
+        if one.severity >= Severity.TICKET
+    ]
+    return Told(
+        len(topology.links), weeks, series, false, len(every) - len(heard), len(heard) - len(false)
+    )
+
+
+def main() -> None:
+    """Judge as many halls as were asked for, and print the rates."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--links", type=int, default=2048)
+    parser.add_argument("--weeks", type=float, default=1.0)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    asked = parser.parse_args()
+    halls = max(round(asked.links / LINKS), 1)
+    each = min(asked.links, LINKS)
+    began = time.perf_counter()
+    seeds = range(asked.seed, asked.seed + halls)
+    with ProcessPoolExecutor(asked.jobs) as pool:
+        told = list(pool.map(quiet, seeds, [each] * halls, [asked.weeks] * halls))
+    took = time.perf_counter() - began
+    weeks = sum(one.links * one.weeks for one in told)
+    polled = sum(one.series * one.weeks for one in told) * WEEK / PERIOD
+    print(f"simulated: {halls} halls of {each} links, {asked.weeks:g} weeks at {PERIOD:.0f} s")
+    print(f"{weeks:.0f} quiet link-weeks, about {polled:.3g} readings, in {took:.0f} s with "
+          f"{asked.jobs} processes: {weeks / took * 3600:.0f} link-weeks an hour")  # fmt: skip
+    false = [row for one in told for row in one.false]
+    for severity in ("page", "ticket"):
+        many = sum(row[1] == severity for row in false)
+        print(f"false {severity}s per 10,000 links and week: {Rate(many, weeks / 10_000)}")
+    print(f"suppressed {sum(one.suppressed for one in told)}, "
+          f"watch or info {sum(one.watched for one in told)}")  # fmt: skip
+    for (kind, severity), many in Counter(row[:2] for row in false).most_common():
+        print(f"  {many:5d} {kind} ({severity})")
+    for row in false[:SHOWN]:
+        print(f"  e.g. {row[0]}: {row[2]}")
+
+
+if __name__ == "__main__":
+    main()
