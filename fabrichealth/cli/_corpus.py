@@ -1,7 +1,7 @@
 """Corpora: labelled histories on disk (contract 6), replayed and matched one by one."""
 
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -51,8 +51,10 @@ def folders(given: Iterable[Path]) -> Iterator[Path]:
         yield from inside
 
 
-def judge(folder: Path, site: Site | None = None) -> Judged:
+def judge(folder: Path, site: Site | None = None, leave_out: Collection[str] = ()) -> Judged:
     """Replay a corpus with the settings of a site, or the defaults, and match it.
+
+    Detectors named in `leave_out` do not judge: what each adds is seen by what is then missing.
 
     Raises:
         SiteError: a file of it is missing or wrong; file and line are named.
@@ -78,10 +80,11 @@ def judge(folder: Path, site: Site | None = None) -> Judged:
             span = store.span()
             if span is None:
                 raise SiteError(f"{histories[0]}: holds no reading; nothing can be replayed")
+            every = detectors(site.detectors if site else None)
             play = Replay(
                 store,
                 topology,
-                detectors(site.detectors if site else None),
+                {name: one for name, one in every.items() if name not in leave_out},
                 events,
                 policy_of(site),
                 site.policy.judge_every if site else 10.0,
