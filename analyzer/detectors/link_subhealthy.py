@@ -187,7 +187,7 @@ def _line(known: Gathered, place: int, one: Reading) -> _Line:
     beyond = lower > float(band.error[place])
     limit = float(band.error[place] if beyond else band.warning[place])
     since, until = _when(known, place, one)
-    built = known.ends.built[place].limits
+    built = known.ends.built(place).limits
     guess = bool(built and built.provisional and one.measure.quantity)
     says = f"{_told(known, place, one)}, limit {limit:.2g}{' (provisional)' if guess else ''}"
     metric = one.measure.metric

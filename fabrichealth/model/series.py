@@ -96,6 +96,13 @@ class SeriesTable:
             codes = codes * (int(dense.max(initial=0)) + 1) + dense
         return codes
 
+    def words(self, metric: Metric) -> NDArray[np.int32]:
+        """Return the label values of all series of a metric as integers ([n, label]).
+
+        The same word has the same integer in every metric of this table.
+        """
+        return self._coded(metric)
+
     def _coded(self, metric: Metric) -> NDArray[np.int32]:
         """Return label words as integers, [series of the metric, label]."""
         known = self._codes.get(metric, np.empty((0, len(metric.labels)), np.int32))

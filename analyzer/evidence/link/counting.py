@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analyzer.evidence.durations import FRESH_POLLS, FRESH_SECONDS, Bools
+from analyzer.evidence.robust import row_median
 from fabrichealth.model import Floats, Window
 
 
@@ -23,6 +25,8 @@ class Counted:
     """Time that the increase took; 0 where nothing can be said."""
     latest: Floats
     """Increase per second in the newest step; NaN where there is none."""
+    fresh: Bools
+    """Which rows were read within a few of their clock's periods."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,7 @@ def counted(window: Window, settled: Floats) -> Counted:
     increase, seconds = np.zeros(number), np.zeros(number)
     latest = np.full(number, np.nan)
     if width < 2:
-        return Counted(window, increase, seconds, latest)
+        return Counted(window, increase, seconds, latest, np.zeros(number, bool))
     values = window.values
     low, high = window.metric.valid
     with np.errstate(invalid="ignore", over="ignore"):
@@ -75,6 +79,7 @@ def counted(window: Window, settled: Floats) -> Counted:
     newest = last - window.at[window.clock, -2]
     with np.errstate(invalid="ignore", divide="ignore"):
         latest[plain] = (rise[:, -1] / newest)[plain]
+    seen = last.copy()
     rest = np.flatnonzero(~plain)
     if len(rest):
         every = steps(window, rest, settled[rest])
@@ -82,7 +87,18 @@ def counted(window: Window, settled: Floats) -> Counted:
         seconds[rest] = np.nansum(every.seconds, axis=1)
         with np.errstate(invalid="ignore", divide="ignore"):
             latest[rest] = _carried(every.increase / every.seconds)[:, -1]
-    return Counted(window, increase, seconds, latest)
+        seen[rest] = window.select(rest).last_at
+    return Counted(window, increase, seconds, latest, lately(window, seen))
+
+
+def lately(window: Window, last_at: Floats) -> Bools:
+    """Return which rows were read within a few periods of their clock ([s])."""
+    if window.at.shape[1] < 2:
+        return np.zeros(len(window), bool)
+    period = row_median(np.diff(window.at, axis=1))
+    limit = np.maximum(FRESH_POLLS * np.nan_to_num(period), FRESH_SECONDS)
+    with np.errstate(invalid="ignore"):
+        return np.asarray(window.until - last_at <= limit[window.clock], np.bool_)
 
 
 def possible(window: Window, rows: NDArray[np.intp]) -> Floats:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from analyzer.evidence.durations import Bools, fresh, heard
-from analyzer.evidence.link.counting import Counted, counted
+from analyzer.evidence.durations import Bools, heard
+from analyzer.evidence.link.counting import Counted, counted, lately
 from analyzer.evidence.link.histogram import histograms, predicted, wrong_symbols
 from analyzer.evidence.link.measures import (
     CODEWORDS,
@@ -257,7 +257,7 @@ def _raw(
         places = ends.places(window.table, metric, window.series)
         said = counted(window, trained.settled[places])
         raw_of[metric] = said, places
-        free = (said.seconds > 0) & (used[places] < 0) & fresh(window)
+        free = (said.seconds > 0) & (used[places] < 0) & said.fresh
         mine = places[free]
         events[mine], seconds[mine], used[mine] = said.increase[free], said.seconds[free], number
     exposure = np.nan_to_num(seconds * line, nan=0.0)
@@ -280,7 +280,9 @@ def _reported(
         places = ends.places(window.table, measure.metric, window.series)
         last = window.last
         settled = window.last_at > trained.settled[places]
-        seconds[places] = np.where(fresh(window) & settled & np.isfinite(last), window.seconds, 0.0)
+        seconds[places] = np.where(
+            lately(window, window.last_at) & settled & np.isfinite(last), window.seconds, 0.0
+        )
         for column in columns:
             column[places] = last
     rate, lower, upper = columns

@@ -5,6 +5,7 @@ topology and from what the port says it is, so it is worked out once for each po
 beside the table of series; a pass only indexes arrays.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import lru_cache
 from weakref import WeakKeyDictionary
@@ -13,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.link.fec import CODES, KP4, RATE_OF_CODE
-from analyzer.evidence.link.limits import Band, Facts, Limits, Quantity, limits_of
+from analyzer.evidence.link.limits import Facts, Limits, Quantity, limits_of
 from fabrichealth.catalogue.ports import PORT_INFO
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Ids, Labels, Port, SeriesTable
@@ -28,7 +29,7 @@ LANE_LINE_RATES = {10: 10.3125, 25: 25.78125, 50: 53.125, 100: 106.25, 200: 212.
 """Gb/s of one lane, coding included (IEEE 802.3, InfiniBand alike), by its payload rate."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False, slots=True)
 class Built:
     """What a port was built for."""
 
@@ -50,13 +51,19 @@ class Receivers:
         self.infos = infos
         """How many words of ports on themselves there were."""
         self.ports: list[Port] = []
-        self.built: list[Built] = []
         self._number: dict[Port, int] = {}
+        self._keys = np.empty(0, np.int64)
+        """Device and port as words of the table, ascending, and the numbers that go with them."""
+        self._of_key: Places = np.empty(0, np.intp)
         self._places: dict[Metric, Places] = {}
-        self._columns: dict[str, NDArray[np.float64] | Places] = {}
-        self._heard = 0
+        self._kinds: dict[Built, int] = {}
+        self._kind: list[int] = []
+        self._columns: dict[str, tuple[int, Floats]] = {}
+        self._peer: Places = np.empty(0, np.intp)
+        self._said: dict[Port, Labels] | None = None
         self._sides: list[tuple[str, str]] = []
-        self._said: dict[Port, Labels] = {}
+        self.reported: object = None
+        """What was last told of them, kept by `reporting` so that it need not be built again."""
 
     def __len__(self) -> int:
         return len(self.ports)
@@ -66,58 +73,77 @@ class Receivers:
         known = self._places.get(metric, np.empty(0, np.intp))
         numbers = table.of(metric)
         if len(numbers) > len(known):
-            self._hear(table)
-            fresh = [self._meet(table.labels(int(one))) for one in numbers[len(known) :]]
-            known = np.concatenate([known, np.array(fresh, np.intp)])
+            words = table.words(metric)[len(known) :, :2].astype(np.int64)
+            fresh = self._numbered(table, numbers[len(known) :], words[:, 0] << 32 | words[:, 1])
+            known = np.concatenate([known, fresh])
             self._places[metric] = known
         return known[np.searchsorted(numbers, series)]
+
+    def _numbered(self, table: SeriesTable, series: Ids, keys: NDArray[np.int64]) -> Places:
+        """Return the numbers of the ports of some series, new ports included."""
+        place = np.searchsorted(self._keys, keys)
+        unmet = np.ones(len(keys), bool)
+        inside = place < len(self._keys)
+        unmet[inside] = self._keys[place[inside]] != keys[inside]
+        if unmet.any():
+            fresh, first = np.unique(keys[unmet], return_index=True)
+            met = [self._meet(table, int(one)) for one in series[unmet][first]]
+            joined = np.concatenate([self._keys, fresh])
+            order = np.argsort(joined)
+            self._keys = joined[order]
+            self._of_key = np.concatenate([self._of_key, np.array(met, np.intp)])[order]
+            place = np.searchsorted(self._keys, keys)
+        return self._of_key[place]
 
     def find(self, port: Port) -> int | None:
         """Return the number of a port, None if it says nothing of its errors."""
         return self._number.get(port)
 
+    def built(self, place: int) -> Built:
+        """Return what a port was built for."""
+        return self._distinct[self._kind[place]]
+
     @property
     def payload(self) -> Floats:
         """Written speed, bit/s."""
-        return self._column("payload", [one.payload for one in self.built])
+        return self._column("payload", lambda one: one.payload)
 
     @property
     def line_over_payload(self) -> Floats:
         """By how much the line is faster than its payload."""
-        return self._column("factor", [one.line_over_payload for one in self.built])
+        return self._column("factor", lambda one: one.line_over_payload)
 
     @property
     def word_bits(self) -> Floats:
         """Bits of a codeword."""
-        return self._column("word", [one.word_bits for one in self.built])
+        return self._column("word", lambda one: one.word_bits)
 
     def limit(self, quantity: Quantity, name: str) -> Floats:
         """Return one limit (normal, warning, error, drain, page) of a quantity; NaN where none."""
-        key = f"{quantity} {name}"
-        if len(self._columns.get(key, ())) == len(self.built):
-            return self._column(key, [])
-        nothing = Band(*[float("nan")] * 5)
-        bands = [one.limits.bands.get(quantity, nothing) if one.limits else nothing
-                 for one in self.built]  # fmt: skip
-        return self._column(key, [float(getattr(band, name)) for band in bands])
 
-    @property
-    def peer(self) -> Places:
-        """Number of the port at the far end, -1 where it is not met."""
-        if len(self._columns.get("peer", ())) != len(self.ports):
-            ends = (self._topology.peer(port) for port in self.ports)
-            found = [-1 if end is None else self._number.get(end, -1) for end in ends]
-            self._columns["peer"] = np.array(found, np.intp)
-        return self._columns["peer"].astype(np.intp, copy=False)
+        def of(one: Built) -> float:
+            band = one.limits.bands.get(quantity) if one.limits else None
+            return float("nan") if band is None else float(getattr(band, name))
+
+        return self._column(f"{quantity} {name}", of)
 
     @property
     def stratum(self) -> Places:
         """One integer for each port, equal for ports that can be compared."""
-        if len(self._columns.get("stratum", ())) != len(self.ports):
-            codes: dict[tuple[str, ...], int] = {}
-            found = [codes.setdefault(one.stratum, len(codes)) for one in self.built]
-            self._columns["stratum"] = np.array(found, np.intp)
-        return self._columns["stratum"].astype(np.intp, copy=False)
+        codes: dict[tuple[str, ...], int] = {}
+        found = self._column(
+            "stratum", lambda one: float(codes.setdefault(one.stratum, len(codes)))
+        )
+        return found.astype(np.intp)
+
+    @property
+    def peer(self) -> Places:
+        """Number of the port at the far end, -1 where it is not met."""
+        if len(self._peer) != len(self.ports):
+            ends = (self._topology.peer(port) for port in self.ports)
+            found = [-1 if end is None else self._number.get(end, -1) for end in ends]
+            self._peer = np.array(found, np.intp)
+        return self._peer
 
     @property
     def sides(self) -> list[tuple[str, str]]:
@@ -131,50 +157,53 @@ class Receivers:
         """Return the link of a port by its number."""
         return self._topology.link_of.get(self.ports[place])
 
-    def _column(self, key: str, values: list[float]) -> Floats:
+    @property
+    def _distinct(self) -> list[Built]:
+        return list(self._kinds)
+
+    def _column(self, key: str, of: Callable[[Built], float]) -> Floats:
+        """Return a fact of every port; what ports were built for has few distinct values."""
         known = self._columns.get(key)
-        if known is None or len(known) != len(self.built):
-            known = self._columns[key] = np.array(values, np.float64)
-        return known.astype(np.float64, copy=False)
+        if known is None or known[0] != len(self.ports):
+            distinct = np.array([of(one) for one in self._kinds], np.float64)
+            column = distinct[np.array(self._kind, np.intp)]
+            known = self._columns[key] = len(self.ports), column
+        return known[1]
 
-    def _hear(self, table: SeriesTable) -> None:
-        """Take in what ports say they are; the latest word counts."""
-        infos = table.of(PORT_INFO)
-        for one in infos[self._heard :]:
-            labels = table.labels(int(one))
-            self._said[Port(*labels[:2])] = labels
-        self._heard = len(infos)
-
-    def _meet(self, labels: Labels) -> int:
-        port = Port(*labels[:2])
-        found = self._number.get(port)
-        if found is None:
-            found = self._number[port] = len(self.ports)
-            self.ports.append(port)
-            self.built.append(self._built(port))
+    def _meet(self, table: SeriesTable, series: int) -> int:
+        port = Port(*table.labels(series)[:2])
+        found = self._number[port] = len(self.ports)
+        self.ports.append(port)
+        self.reported = None
+        if self._said is None:  # the latest word of a port on itself counts
+            rows = (table.labels(int(one)) for one in table.of(PORT_INFO))
+            self._said = {Port(*labels[:2]): labels for labels in rows}
+        built = self._built(port, self._said.get(port))
+        self._kind.append(self._kinds.setdefault(built, len(self._kinds)))
         return found
 
-    def _built(self, port: Port) -> Built:
-        said = self._said.get(port)
-        link, peer = self._topology.link_of.get(port), self._topology.peer(port)
-        here = self._topology.devices.get(port.device)
-        there = self._topology.devices.get(peer.device) if peer else None
-        silicon = (here.silicon if here else "") or (there.silicon if there else "")
-        told = {name: said[PORT_INFO.labels.index(name)] if said else "" for name in TOLD}
+    def _built(self, port: Port, said: Labels | None) -> Built:
+        link, devices = self._topology.link_of.get(port), self._topology.devices
+        technology, medium, fec = (said[place] for place in TOLD) if said else ("", "", "")
+        here = devices.get(port.device)
         if link is None:
-            facts = Facts(told["technology"], "", silicon, 0.0, told["fec"], None, told["medium"])
+            silicon = here.silicon if here else ""
+            facts = Facts(technology, "", silicon, 0.0, fec, None, medium)
             return _worked_out(facts, float("nan"), 0.0, 0, ("alone", port.device))
+        one, other = link.ends
+        there = devices.get((other if port == one else one).device)
+        silicon = (here.silicon if here else "") or (there.silicon if there else "")
         retry = link.plr if "plr" in link.model_fields_set else None
-        speed = float(link.speed_gbps or 0.0)
-        lanes = int(link.lanes or 0)
-        fec, medium = told["fec"] or link.fec, link.medium or told["medium"]
-        lane = speed / lanes if lanes else 0.0
-        facts = Facts(link.technology, link.generation, silicon, lane, fec, retry, medium)
+        speed, lanes = float(link.speed_gbps or 0.0), int(link.lanes or 0)
+        facts = Facts(
+            link.technology, link.generation, silicon, speed / lanes if lanes else 0.0,
+            fec or link.fec, retry, link.medium or medium,
+        )  # fmt: skip
         roles = (here.role if here else "", there.role if there else "", _length(link))
         return _worked_out(facts, speed or float("nan"), link.line_rate_gbps or 0.0, lanes, roles)
 
 
-TOLD = ("technology", "medium", "fec")
+TOLD = tuple(PORT_INFO.labels.index(name) for name in ("technology", "medium", "fec"))
 
 
 @lru_cache(maxsize=4096)

@@ -1,41 +1,87 @@
-"""Reporting: states and health of links as verdict series, by receiving end and for the worst."""
+"""Reporting: states and health of links as verdict series, by receiving end and for the worst.
 
-from collections.abc import Iterator
-from math import isnan
+Nearly all of a hundred thousand series say what they said before, so each pass builds only those
+that changed.
+"""
+
+from dataclasses import dataclass, field
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analyzer.evidence.link.gathering import Gathered
+from analyzer.evidence.link.receivers import Places, Receivers
 from analyzer.evidence.link.states import STATES, Standings
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.verdicts import LINK_HEALTH, LINK_STATE, SECONDS_TO_VERDICT
+from fabrichealth.metric import Metric
+from fabrichealth.model import Floats
+
+Names = list[tuple[str, str]]
 
 
-def link_verdicts(known: Gathered, found: Standings) -> Iterator[Verdict]:
-    """Yield the series of every link; its own (side empty) are those of its worse end.
+@dataclass
+class _Told:
+    """One metric's series as they were told last, by place in the names."""
+
+    metric: Metric
+    values: Floats = field(default_factory=lambda: np.empty(0))
+    series: list[Verdict | None] = field(default_factory=list)
+
+    def tell(self, names: Names, values: Floats) -> list[Verdict]:
+        """Return the series of all values but NaN."""
+        if len(self.values) != len(values):
+            self.values, self.series = np.full(len(values), np.nan), [None] * len(values)
+        same = (values == self.values) | (np.isnan(values) & np.isnan(self.values))
+        for place in np.flatnonzero(~same).tolist():
+            self.series[place] = self._one(names[place], float(values[place]))
+        self.values = values
+        return [one for one in self.series if one is not None]
+
+    def _one(self, name: tuple[str, str], value: float) -> Verdict | None:
+        if np.isnan(value):
+            return None
+        if self.metric is LINK_STATE:
+            return Verdict(LINK_STATE, (*name, STATES[int(value)]), 1.0)
+        return Verdict(self.metric, name, value)
+
+
+@dataclass
+class _Reported:
+    """The names of what is told of some ports, and what was told last."""
+
+    names: Names
+    cabled: Places
+    """Ports that have a link; their series come first, those of the links follow."""
+    link: Places
+    """Place of each of these ports' link among the links."""
+    told: tuple[_Told, _Told, _Told]
+
+
+def link_verdicts(known: Gathered, found: Standings) -> list[Verdict]:
+    """Return the series of every link; its own (side empty) are those of its worse end.
 
     A ratio that is not known is absent, and so are all states but the present one.
     """
-    worst: dict[str, tuple[int, float, float]] = {}
-    nothing = float("nan")
-    rows = zip(found.state.tolist(), found.health.tolist(), found.wait.tolist(), strict=True)
-    for (link, side), (state, health, wait) in zip(known.ends.sides, rows, strict=True):
-        if not link:
-            continue
-        yield from _series(link, side, state, health, wait)
-        before = worst.get(link, (0, nothing, nothing))
-        worst[link] = (
-            max(before[0], state),
-            float(np.fmin(before[1], health)),
-            float(np.fmax(before[2], wait)),
-        )
-    for link, (state, health, wait) in worst.items():
-        yield from _series(link, "", state, health, wait)
+    kept = known.ends.reported
+    if not isinstance(kept, _Reported):
+        kept = known.ends.reported = _names(known.ends)
+    wait = np.where(found.wait > 0, found.wait, np.nan)
+    every = (found.state.astype(np.float64), found.health, wait)
+    worse = (np.fmax, np.fmin, np.fmax)
+    series: list[Verdict] = []
+    for told, values, ufunc in zip(kept.told, every, worse, strict=True):
+        sides = values[kept.cabled]
+        links: NDArray[np.float64] = np.full(len(kept.names) - len(sides), np.nan)
+        ufunc.at(links, kept.link, sides)
+        series += told.tell(kept.names, np.concatenate([sides, links]))
+    return series
 
 
-def _series(link: str, side: str, state: int, health: float, wait: float) -> Iterator[Verdict]:
-    yield Verdict(LINK_STATE, (link, side, STATES[state]), 1.0)
-    if not isnan(health):
-        yield Verdict(LINK_HEALTH, (link, side), health)
-    if wait > 0:
-        yield Verdict(SECONDS_TO_VERDICT, (link, side), wait)
+def _names(ends: Receivers) -> _Reported:
+    cabled = [place for place, (link, _) in enumerate(ends.sides) if link]
+    number: dict[str, int] = {}
+    link = [number.setdefault(ends.sides[place][0], len(number)) for place in cabled]
+    names = [ends.sides[place] for place in cabled] + [(name, "") for name in number]
+    told = (_Told(LINK_STATE), _Told(LINK_HEALTH), _Told(SECONDS_TO_VERDICT))
+    return _Reported(names, np.array(cabled, np.intp), np.array(link, np.intp), told)
