@@ -89,10 +89,13 @@ def content(file: Path, most: int = MOST_BYTES) -> bytes:
     """
     # a pipe would wait for a writer, and a device never ends
     descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-    with os.fdopen(descriptor, "rb") as opened:
+    try:
         if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise OSError(errno.EINVAL, "a pipe, socket or device, no file")
-        held = opened.read(most + 1)
+            raise OSError(errno.EINVAL, "a folder, pipe, socket or device, no file")
+        with os.fdopen(descriptor, "rb", closefd=False) as opened:
+            held = opened.read(most + 1)
+    finally:
+        os.close(descriptor)
     if len(held) > most:
         raise OSError(errno.EFBIG, f"larger than {most >> 10} KiB, no capture")
     return held

@@ -18,6 +18,12 @@ from fabrichealth.model import Poll, SeriesTable
 from fabrichealth.settings import Duration, Settings, seconds
 from fabrichealth.topology import Topology
 
+LOGIN = ("user", "secret_file", "secret_env")
+"""Keys of a target that say who asks."""
+
+TRUST = ("ca_file", "fingerprint")
+"""Keys of a target that say whose certificate is believed."""
+
 
 class SourceSettings(Settings):
     """What every source has; its own settings add to it."""
@@ -76,6 +82,12 @@ class Source(ABC):
     """Every metric that this source can give; others are a fault of the source."""
     schemes: ClassVar[tuple[str, ...]] = ()
     """URL schemes of its addresses; none for what runs on the host."""
+    queries: ClassVar[bool] = False
+    """Whether what stands behind a `?` of its address is part of what is asked for."""
+    listens: ClassVar[bool] = False
+    """Whether its addresses are those of sockets of ours, at which others send."""
+    options: ClassVar[tuple[str, ...]] = ()
+    """Which keys of `target_rows.OF_SOURCES` its targets may have; the others are refused."""
     local: ClassVar[bool] = False
     """Whether it reads this host where no address is given, and takes a path, or without schemes
     a name on the host, for one."""

@@ -53,7 +53,7 @@ class Notify(Settings):
     @field_validator("url")
     @classmethod
     def _http(cls, url: str) -> str:
-        return checked_url(url, ("http", "https"))
+        return checked_url(url, ("http", "https"), user=True, query=True)
 
 
 class _File(Settings):

@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
+from urllib.parse import urlsplit
 
 from pydantic import AfterValidator, BeforeValidator, Field
 
@@ -37,10 +38,20 @@ def name_of(name: str) -> str:
     Raises:
         ValueError: it holds what joins names to those of ports and links.
     """
+    if not name.isprintable():
+        raise ValueError(f"{name!r}: a name holds nothing that does not print; write _ instead")
     if "/" in name or "--" in name:
         raise ValueError(f"{name!r}: a name holds neither `/` nor `--`; write _ instead")
     return name
 
+
+OF_SOURCES = (
+    "map", "mapping", "user", "secret_file", "secret_env", "ca_file", "fingerprint", "version",
+    "auth", "priv",
+)  # fmt: skip
+"""Keys that not every source takes."""
+
+SYSLOG_PORT = 514
 
 Text = Annotated[str, BeforeValidator(text_of)]
 """Versions and ports are text even where they look like numbers."""
@@ -96,6 +107,12 @@ class SourceKind:
     settings: type[Settings]
     schemes: tuple[str, ...]
     """URL schemes of its addresses; empty for a source that runs on the host."""
+    options: tuple[str, ...] = ()
+    """Which of `OF_SOURCES` its targets may have."""
+    queries: bool = False
+    """Whether its addresses may hold a query."""
+    listens: bool = False
+    """Whether its addresses are sockets of ours."""
     local: bool = False
     """Whether the address may be missing, or be a path or, without schemes, a name on the host."""
 
@@ -110,6 +127,7 @@ def targets(
     """
     found: list[TargetRow] = []
     seen: dict[tuple[str, str], int] = {}
+    sockets: dict[tuple[str, int], list[tuple[str, int]]] = {}
     for index, value in enumerate(rows):
         loc: Loc = ("targets", index)
         row = file.validated(TargetRow, value, loc)
@@ -121,12 +139,18 @@ def targets(
             what = f"{row.source} {row.name} is a target already, in line {seen[key]}"
             raise file.error((*loc, "name"), what)
         seen[key] = file.line(loc)
+        for option in OF_SOURCES:
+            if getattr(row, option) and option not in kind.options:
+                taken = f"; it takes {', '.join(kind.options)}" if kind.options else ""
+                raise file.error((*loc, option), f"{row.source} makes no use of it{taken}")
         row = _anchored(_with_capture(row, kind, base), base)
         if row.capture is None:
             _check_address(file, loc, row, kind)
         elif row.address or not row.capture.exists():
             what = "give an address or a capture" if row.address else f"{row.capture}: not there"
             raise file.error((*loc, "capture"), what)
+        if kind.listens and "://" in row.address:
+            _check_alone(file, loc, row, sockets)
         found.append(row)
     return found
 
@@ -153,9 +177,22 @@ def _check_address(file: YamlFile, loc: Loc, row: TargetRow, kind: SourceKind) -
     if not row.address:
         raise file.error(loc, f"address is missing; {row.source} wants {_forms(kind)}")
     try:
-        checked_url(row.address, kind.schemes)
+        checked_url(row.address, kind.schemes, query=kind.queries)
     except ValueError as wrong:
         raise file.error((*loc, "address"), str(wrong)) from None
+
+
+def _check_alone(
+    file: YamlFile, loc: Loc, row: TargetRow, sockets: dict[tuple[str, int], list[tuple[str, int]]]
+) -> None:
+    """Refuse a socket that a target before listens at; an unspecified host is every host."""
+    parts = urlsplit(row.address)
+    host, every = parts.hostname or "", {"0.0.0.0", "::"}  # noqa: S104 - compared, not bound
+    others = sockets.setdefault((parts.scheme, parts.port or SYSLOG_PORT), [])
+    for other, line in others:
+        if other == host or every & {other, host}:
+            raise file.error((*loc, "address"), f"the target in line {line} listens there already")
+    others.append((host, file.line(loc)))
 
 
 def _forms(kind: SourceKind) -> str:

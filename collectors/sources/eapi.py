@@ -10,11 +10,14 @@ in. Captures: the results of commands, one or several a file, or a whole answer 
 """
 
 import asyncio
+import re
 from collections.abc import Iterable
 from math import isfinite
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+
+from pydantic import field_validator
 
 from collectors.captures import captured
 from collectors.eapi import commands
@@ -25,7 +28,7 @@ from collectors.maps.columns import Columns
 from collectors.maps.names import device_name
 from collectors.protocols import eapi, json_tree
 from collectors.protocols.eapi import Answer, Result
-from collectors.source import Source, SourceSettings, Target
+from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
 from collectors.transports.http import HttpClient
 from collectors.trees.sheets import Sheets
 from fabrichealth.errors import MalformedReply, SourceUnavailable
@@ -65,6 +68,15 @@ class EapiSettings(SourceSettings):
     commands: tuple[str, ...] = ()
     """Further show commands, read at every visit for the rules of `map:`."""
 
+    @field_validator("commands")
+    @classmethod
+    def _only_shows(cls, commands: tuple[str, ...]) -> tuple[str, ...]:
+        """Nothing that is written into a site file may change a switch."""
+        for one in commands:
+            if not re.fullmatch(r"show [^|>\n\r]+", one):
+                raise ValueError(f"{one!r} is no show command; write it in full, without | and >")
+        return commands
+
     max_bytes: Size = 64 * 2**20
     """An answer beyond this size is not read to its end, and the target counts as unavailable."""
 
@@ -75,6 +87,7 @@ class Eapi(Source):
     settings_type = EapiSettings
     settings: EapiSettings
     schemes = ("https", "http")
+    options = (*LOGIN, *TRUST, "map")
     metrics = tree_rules.metrics((tree_rules.read(EOS),))
 
     def __init__(self, settings: EapiSettings, target: Target, table: SeriesTable) -> None:

@@ -24,7 +24,7 @@ from collectors.maps.names import device_name
 from collectors.protocols import gnmi_paths
 from collectors.sonic import asking, namespace
 from collectors.sonic.namespace import Namespace, Paces
-from collectors.source import Source, SourceSettings, Target
+from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
 from collectors.transports.gnmi import SCHEMES, GnmiClient, Group, Heard
 from fabrichealth.errors import SiteError, SourceUnavailable
 from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
@@ -55,6 +55,7 @@ class Gnmi(Source):
     settings_type = GnmiSettings
     settings: GnmiSettings
     schemes = SCHEMES
+    options = (*LOGIN, *TRUST, "mapping")
     metrics = tuple(
         dict.fromkeys((*gnmi_rules.metrics(gnmi_rules.named(OPENCONFIG)), *namespace.METRICS))
     )

@@ -31,6 +31,7 @@ from collectors.transports.logfile import LogFile
 from collectors.transports.logs import LogReader
 from collectors.transports.syslog import Syslog
 from collectors.transports.tree import FolderTree, Tree
+from fabrichealth.address import shown
 from fabrichealth.errors import MalformedReply, SourceUnavailable
 from fabrichealth.events import Event
 from fabrichealth.model import Poll, Reason, Refused, SeriesTable
@@ -70,6 +71,7 @@ class Kernlog(Source):
     settings_type = KernlogSettings
     settings: KernlogSettings
     schemes = ("syslog+tcp", "syslog+udp")
+    listens = True
     local = True
     metrics = counts.METRICS
 
@@ -95,7 +97,7 @@ class Kernlog(Source):
         try:
             raw = await self._reader.lines()
         except OSError as wrong:
-            where = self.target.address or self._root / KMSG
+            where = shown(self.target.address) or self._root / KMSG
             reason = wrong.strerror or "no reason given"
             raise SourceUnavailable(
                 f"{self.target.name}: {where}: {reason}; check path and rights"

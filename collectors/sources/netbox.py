@@ -21,7 +21,7 @@ from collectors.maps.columns import Columns
 from collectors.protocols import netbox
 from collectors.protocols.netbox import Cable, FrontPort, Page, Reached
 from collectors.protocols.netbox_paths import paths, through_panels
-from collectors.source import Source, SourceSettings, Target
+from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
 from collectors.transports.http import HttpClient
 from collectors.transports.secrets import secret
 from fabrichealth.errors import MalformedReply, SourceUnavailable
@@ -79,6 +79,7 @@ class Netbox(Source):
     settings_type = NetboxSettings
     settings: NetboxSettings
     schemes = ("http", "https")
+    options = (*LOGIN, *TRUST)
     metrics = cabling.METRICS
 
     def __init__(self, settings: NetboxSettings, target: Target, table: SeriesTable) -> None:

@@ -25,7 +25,7 @@ from collectors.nvue import parts, ports
 from collectors.nvue.parts import Part, Parts
 from collectors.protocols import json_tree, nvue
 from collectors.protocols.nvue import Tree
-from collectors.source import Source, SourceSettings, Target
+from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
 from collectors.transports.http import HttpClient
 from collectors.trees.sheets import Sheets
 from fabrichealth.errors import MalformedReply, SourceUnavailable
@@ -77,6 +77,7 @@ class Nvue(Source):
     settings_type = NvueSettings
     settings: NvueSettings
     schemes = ("https", "http")
+    options = (*LOGIN, *TRUST, "map")
     metrics = tree_rules.metrics((tree_rules.read(NVUE),))
 
     def __init__(self, settings: NvueSettings, target: Target, table: SeriesTable) -> None:

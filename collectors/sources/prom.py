@@ -18,7 +18,7 @@ from collectors.captures import content, files_below
 from collectors.maps.page_rules import all_maps, named
 from collectors.maps.pages import Pages
 from collectors.protocols.exposition import Dialect, Page, Reader
-from collectors.source import Source, SourceSettings, Target
+from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
 from collectors.transports.http import HttpClient
 from fabrichealth.catalogue import METRICS
 from fabrichealth.errors import SourceUnavailable
@@ -50,6 +50,8 @@ class Prom(Source):
 
     settings_type = PromSettings
     schemes = ("http", "https")
+    options = (*LOGIN, *TRUST, "mapping")
+    queries = True
     metrics = tuple(metric for metric in METRICS.values() if metric.kind is not Kind.HISTOGRAM)
 
     def __init__(self, settings: PromSettings, target: Target, table: SeriesTable) -> None:

@@ -32,7 +32,7 @@ from collectors.snmp.neighbors import Neighbors
 from collectors.snmp.ports import Ports
 from collectors.snmp.sensors import Sensors
 from collectors.snmp.uptime import Uptime
-from collectors.source import Source, SourceSettings, Target
+from collectors.source import LOGIN, Source, SourceSettings, Target
 from collectors.transports.snmp import SCHEMES, SnmpClient
 from fabrichealth.catalogue.devices import BOOT_TIME
 from fabrichealth.errors import MalformedReply, SourceUnavailable
@@ -90,6 +90,7 @@ class Snmp(Source):
     settings_type = SnmpSettings
     settings: SnmpSettings
     schemes = SCHEMES
+    options = (*LOGIN, "version", "auth", "priv")
     metrics = (
         *interfaces.metrics(snmp_rules.interfaces()),
         *sensors.metrics(snmp_rules.sensors()),
@@ -141,7 +142,7 @@ class Snmp(Source):
         for name, part in self._parts(at, columns, neighbors):
             try:
                 async with asyncio.timeout_at(deadline):
-                    answers += await self._visit(self._client, part, columns)
+                    answers += await self._visit(self._client, name, part, columns)
             except (TimeoutError, SourceUnavailable) as wrong:
                 if not answers and isinstance(wrong, SourceUnavailable):
                     raise
@@ -152,7 +153,15 @@ class Snmp(Source):
         where = f"{self.target.name}: {self._client.where}"
         if not answers:
             raise SourceUnavailable(f"{where} answers with what is no SNMP; check the address")
-        if not (poll.readings or poll.refused):
+        boots = self.table.find(BOOT_TIME, (self._device,))
+        told = any((batch.series != boots).any() for batch in poll.batches)
+        if not told and not any("port" in one.labels for one in poll.refused):
+            if poll.refused or poll.missing:
+                why = str(poll.refused[0].raw) if poll.refused else "no whole answer in time"
+                raise SourceUnavailable(
+                    f"{where} gives nothing of a port ({why}); is its agent well, and timeout: "
+                    "long enough?"
+                )
             raise SourceUnavailable(
                 f"{where} shows no ports; does the view of this community or user hold IF-MIB?"
             )
@@ -220,9 +229,9 @@ class Snmp(Source):
         elif ticks is not None:
             columns.refuse(Reason.MALFORMED, "sysUpTime", {"device": self._device}, str(ticks)[:60])
 
-    async def _visit(self, client: SnmpClient, part: Part, columns: Columns) -> int:
+    async def _visit(self, client: SnmpClient, name: str, part: Part, columns: Columns) -> int:
         """Answer what a part asks; return how many answers there were."""
-        answers = 0
+        answers, refused = 0, len(columns.refused)
         try:
             asked = next(part)
             while True:
@@ -232,6 +241,10 @@ class Snmp(Source):
                 answers += len(found)
                 asked = part.send(found)
         except StopIteration:
+            # what is not of one port alone is a whole column
+            fresh = columns.refused[refused:]
+            if any(one.reason is Reason.MALFORMED and "port" not in one.labels for one in fresh):
+                columns.missing.append(name)
             return answers
 
     def _recorded(self, files: list[Path], columns: Columns) -> dict[str, Value]:

@@ -24,7 +24,7 @@ from collectors.protocols.sonic_databases import STANDARD, Databases
 from collectors.sonic import asking, namespace
 from collectors.sonic.asking import Answer, Hashes, Keys, Part
 from collectors.sonic.namespace import Namespace, Paces
-from collectors.source import Source, SourceSettings, Target
+from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
 from collectors.transports.redis import SCHEMES, RedisClient
 from fabrichealth.errors import MalformedReply, SiteError, SourceUnavailable
 from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
@@ -59,6 +59,7 @@ class Sonic(Source):
     settings_type = SonicSettings
     settings: SonicSettings
     schemes = SCHEMES
+    options = (*LOGIN, *TRUST, "map")
     metrics = namespace.METRICS
 
     def __init__(self, settings: SonicSettings, target: Target, table: SeriesTable) -> None:

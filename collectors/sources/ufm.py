@@ -22,7 +22,7 @@ from collectors.fabric.ufm_rows import UfmRows
 from collectors.maps.columns import Columns
 from collectors.protocols import ufm
 from collectors.protocols.ufm import Table
-from collectors.source import Source, SourceSettings, Target
+from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
 from collectors.transports.http import HttpClient
 from fabrichealth.errors import MalformedReply, SourceUnavailable
 from fabrichealth.model import Poll, Reason, SeriesTable
@@ -57,6 +57,7 @@ class Ufm(Source):
     settings_type = UfmSettings
     settings: UfmSettings
     schemes = ("http", "https")
+    options = (*LOGIN, *TRUST)
     metrics = tuple(dict.fromkeys(ufm_rows.METRICS))
 
     def __init__(self, settings: UfmSettings, target: Target, table: SeriesTable) -> None:

@@ -24,6 +24,8 @@ from collectors.source import Target
 from collectors.transports import gnmi_messages
 from collectors.transports.gnmi_messages import Notice, Update
 from collectors.transports.secrets import secret
+from collectors.transports.trust import ca_file
+from fabrichealth.address import checked_url, shown
 from fabrichealth.errors import MalformedReply, SiteError, SourceUnavailable
 
 SCHEMES = ("grpc", "grpcs")
@@ -140,7 +142,9 @@ class GnmiClient:
             stream.heard = Heard()
         if silent and not heard:
             name, why = next(iter(silent.items()))
-            raise SourceUnavailable(f"{self.target.name}: {self.target.address}: {name}: {why}")
+            raise SourceUnavailable(
+                f"{self.target.name}: {shown(self.target.address)}: {name}: {why}"
+            )
         return heard, silent
 
     @property
@@ -261,28 +265,16 @@ class GnmiClient:
 def _checked(target: Target) -> None:
     """Refuse addresses and options that cannot be used."""
     try:
-        address = urlsplit(target.address)
-        _ = address.port
-    except ValueError:
-        address = urlsplit("")
-    if address.scheme not in SCHEMES or not address.hostname:
+        checked_url(target.address, SCHEMES)
+    except ValueError as wrong:
+        raise SiteError(f"{target.name}: {wrong}") from None
+    if not urlsplit(target.address).hostname:
         raise SiteError(f"{target.name}: the address must be grpc://HOST:PORT or grpcs://HOST:PORT")
-    if address.password is not None:
-        raise SiteError(
-            f"{target.name}: a secret stands in the address; write user: and secret_file: instead"
-        )
     if target.options.get("fingerprint"):
         raise SiteError(f"{target.name}: give ca_file instead of fingerprint for grpcs://")
     _roots(target)
 
 
 def _roots(target: Target) -> bytes | None:
-    ca_file = target.options.get("ca_file")
-    if not ca_file:
-        return None
-    try:
-        return Path(ca_file).read_bytes()
-    except OSError:
-        raise SiteError(
-            f"{target.name}: ca_file {ca_file} cannot be used; give a PEM file"
-        ) from None
+    given = ca_file(target)
+    return Path(given).read_bytes() if given else None

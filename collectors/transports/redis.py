@@ -7,7 +7,6 @@ found with SCAN, which lets the switch go on with its work. No message holds a s
 """
 
 import asyncio
-import ssl
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +27,8 @@ from collectors.protocols.sonic_databases import Databases
 from collectors.protocols.sonic_values import Hash
 from collectors.source import Target
 from collectors.transports.secrets import secret
+from collectors.transports.trust import ca_file
+from fabrichealth.address import checked_url, shown
 from fabrichealth.errors import SiteError, SourceUnavailable
 
 SCAN_COUNT = 1000
@@ -155,40 +156,31 @@ class RedisClient:
             return UnixDomainSocketConnection(path=path, **given)
         given |= {"host": address.hostname, "port": address.port or instance.port or 6379}
         if address.scheme == "rediss":
-            ca_file = options.get("ca_file")
-            return SSLConnection(ssl_ca_certs=ca_file, ssl_cert_reqs="required", **given)
+            return SSLConnection(
+                ssl_ca_certs=ca_file(self.target), ssl_cert_reqs="required", **given
+            )
         return Connection(**given)
 
     def _unavailable(self, database: str, why: str) -> SourceUnavailable:
-        return SourceUnavailable(f"{self.target.name}: {database} of {self.target.address}: {why}")
+        return SourceUnavailable(
+            f"{self.target.name}: {database} of {shown(self.target.address)}: {why}"
+        )
 
 
 def _checked(target: Target) -> None:
     """Refuse addresses and options that cannot be used."""
     try:
-        address = urlsplit(target.address)
-        _ = address.port
-    except ValueError:
-        address = urlsplit("")
-    place = address.hostname if address.scheme != "unix" else address.netloc + address.path
-    if address.scheme not in SCHEMES or not place:
+        checked_url(target.address, SCHEMES)
+    except ValueError as wrong:
+        raise SiteError(f"{target.name}: {wrong}") from None
+    address = urlsplit(target.address)
+    if not (address.netloc + address.path if address.scheme == "unix" else address.hostname):
         raise SiteError(
             f"{target.name}: the address must be redis://HOST, rediss://HOST or unix://PATH"
         )
-    if address.password is not None:
-        raise SiteError(
-            f"{target.name}: a secret stands in the address; write user: and secret_file: instead"
-        )
     if target.options.get("fingerprint"):
         raise SiteError(f"{target.name}: give ca_file instead of fingerprint for rediss://")
-    ca_file = target.options.get("ca_file")
-    if ca_file:
-        try:
-            ssl.create_default_context(cafile=ca_file)
-        except OSError:
-            raise SiteError(
-                f"{target.name}: ca_file {ca_file} cannot be used; give a PEM file"
-            ) from None
+    ca_file(target)
 
 
 def _reason(wrong: BaseException) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from collectors.protocols.syslog_frames import Frames
+from fabrichealth.address import shown
 from fabrichealth.errors import SiteError, SourceUnavailable
 
 LONGEST = 8192
@@ -35,7 +36,7 @@ class Syslog:
             self._host, port = None, None
         if not self._host:
             raise SiteError(
-                f"{name}: {address!r} is not an address to listen at, such as syslog+udp://0.0.0.0:514"
+                f"{name}: {shown(address)!r} is not an address to listen at, such as syslog+udp://0.0.0.0:514"
             )
         self._name = name
         self._scheme = parts.scheme

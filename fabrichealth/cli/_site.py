@@ -43,7 +43,9 @@ def source_type(name: str) -> type[Source]:
 
 def _kind(name: str) -> SourceKind:
     kind = source_type(name)
-    return SourceKind(kind.settings_type, kind.schemes, kind.local)
+    return SourceKind(
+        kind.settings_type, kind.schemes, kind.options, kind.queries, kind.listens, kind.local
+    )
 
 
 def _detector_settings(name: str) -> type[Settings]:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
+from collectors.captures import content
 from collectors.source import Source
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
@@ -57,8 +58,9 @@ class Check(Command):
 def _lacks(site: Site) -> Iterator[str]:
     """Yield, a line each, what the site names and is not there for whoever runs this."""
     for index, row in enumerate(site.targets):
-        if row.secret_file is not None and not os.access(row.secret_file, os.R_OK):
-            what = f"secret_file {row.secret_file} cannot be read; check path and rights"
+        why = _unreadable(row.secret_file)
+        if why:
+            what = f"secret_file {row.secret_file} {why}"
             yield str(site.error(index, what))
         if row.secret_env and row.secret_env not in os.environ:
             what = f"environment variable {row.secret_env} (secret_env) is not set"
@@ -75,6 +77,19 @@ def _lacks(site: Site) -> Iterator[str]:
             f"{site.path}: state: {site.state} cannot be made or written, because of {there}; "
             "give a folder that is ours"
         )
+
+
+def _unreadable(secret: Path | None) -> str:
+    """Return why a file gives no secret; empty where it does, or none is named."""
+    if secret is None:
+        return ""
+    try:
+        said = content(secret).decode()
+    except OSError as wrong:
+        return f"cannot be read ({wrong.strerror}); check path and rights"
+    except UnicodeDecodeError:
+        return "is no text; write the secret in UTF-8"
+    return "" if said.strip() else "is empty; write the secret into it"
 
 
 def _written(setup: Setup, name: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 from collectors.intake import Bounds, checked
 from collectors.source import Source, Target
 from collectors.visit import guarded, visited
+from fabrichealth.address import checked_url, shown
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._captures import in_order, taken_at
 from fabrichealth.cli._command import AGAINST, WELL, Command
@@ -120,14 +121,19 @@ def _address(name: str, words: list[str]) -> str:
         if words and kind.local and "://" not in words[0]:
             return words[0]
         if words:
-            raise UsageError(f"{words[0]}: no such capture; {name} runs on this host, no address")
+            raise UsageError(
+                f"{shown(words[0])}: no such capture; {name} runs on this host, no address"
+            )
         return ""
     forms = " or ".join(f"{scheme}://HOST" for scheme in schemes)
     if not words:
         raise UsageError(f"read {name}: give an address of the form {forms}, or captures")
     if not words[0].startswith(tuple(f"{scheme}://" for scheme in schemes)):
-        raise UsageError(f"{words[0]}: no such capture, and no address of the form {forms}")
-    return words[0]
+        raise UsageError(f"{shown(words[0])}: no such capture, and no address of the form {forms}")
+    try:
+        return checked_url(words[0], schemes, query=kind.queries)
+    except ValueError as wrong:
+        raise UsageError(f"read {name}: {wrong}") from None
 
 
 def _given(words: list[str]) -> dict[str, str]:

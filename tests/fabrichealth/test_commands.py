@@ -123,6 +123,8 @@ class TestCheck:
         ("more", "says"),
         [
             ("secret_file: no.secret", "site.yaml:2: targets.0: secret_file"),
+            ("secret_file: .", "site.yaml:2: targets.0: secret_file"),
+            ("ca_file: topology.yaml", "site.yaml:2: targets.0: h: ca_file"),
             ("secret_env: NOT_SET_HERE", "site.yaml:2: targets.0: environment variable NOT_SET"),
             ("mapping: nothing", "site.yaml:2: targets.0: mapping nothing: no such file"),
             ("}]\nweb_config: no.yml\n#", "site.yaml: web_config: "),

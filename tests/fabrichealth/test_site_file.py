@@ -139,8 +139,51 @@ def test_a_variable_that_is_not_set_is_named(
 
 PROM = 'targets:\n  - {name: a, source: prom, address: "http://a/"'
 
+
+def target(source: str, address: str, more: str = "") -> str:
+    return f"targets:\n  - {{name: a, source: {source}, address: '{address}'{more}}}\n"
+
+
+LISTENS = "  - {{name: {}, source: kernlog, address: 'syslog+udp://{}'}}\n"
+
+
+def listening(*places: str) -> str:
+    return "targets:\n" + "".join(LISTENS.format(f"l{n}", one) for n, one in enumerate(places))
+
+
 WRONG: dict[str, tuple[str, str, str]] = {
     # text; line and key; words that say what to do
+    "query": (
+        target("sonic", "redis://h?password=HUNTER"), "2: targets.0.address", "nothing behind ?"
+    ),
+    "query of gNMI": (
+        target("gnmi", "grpc://h/?password=HUNTER"), "2: targets.0.address", "nothing behind ?"
+    ),
+    "user": (target("snmp", "snmp://HUNTER@h"), "2: targets.0.address", "holds no user"),
+    "port 0": (target("snmp", "snmp://h:0"), "2: targets.0.address", "0 is no port"),
+    "map nobody reads": (
+        target("snmp", "snmp://h", ", map: /nope"), "2: targets.0.map", "snmp makes no use of it"
+    ),
+    "auth of HTTP": (
+        target("ufm", "http://h", ", auth: sha"), "2: targets.0.auth", "it takes user, secret_file"
+    ),
+    "mapping of NetBox": (
+        target("netbox", "http://h", ", mapping: dcgm"), "2: targets.0.mapping", "no use of it"
+    ),
+    "name that does not print": (
+        'targets:\n  - {name: "a\\nb", source: host}\n', "2: targets.0.name", "does not print"
+    ),
+    "socket twice": (listening("127.0.0.1:2000", "127.0.0.1:2000"), "3: targets.1.address",
+                     "the target in line 2 listens there already"),
+    "socket of every host": (listening("h", "0.0.0.0:514"), "3: targets.1.address", "line 2"),
+    "commands that change": (
+        "sources:\n  eapi: {commands: [reload now]}\ntargets: []\n", "2: sources.eapi.commands",
+        "is no show command",
+    ),
+    "show that writes": (
+        "sources:\n  eapi: {commands: ['show version > flash:x']}\ntargets: []\n",
+        "2: sources.eapi.commands", "is no show command",
+    ),
     "no mapping": ("- a\n- b\n", "1", "a site file is a mapping"),
     "empty": ("", "1", "a site file is a mapping"),
     "not YAML": ("targets: [\n  {a: b\n", "3", "not YAML"),
