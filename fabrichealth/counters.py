@@ -110,9 +110,10 @@ class Increases:
         return exposure
 
     def rate(self) -> Floats:
-        """Return increase per second, [s, k]."""
+        """Return increase per second, [s, k]; NaN over a reset, as it is not known since when."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            return np.where(self.seconds > 0, self.amount / self.seconds, np.nan)
+            known = (self.seconds > 0) & ~self.reset
+            return np.where(known, self.amount / self.seconds, np.nan)
 
 
 def increases(values: Floats, times: Floats, most_per_second: float = np.inf) -> Increases:

@@ -46,9 +46,7 @@ def test_a_64_bit_counter_that_restarts_recovers_at_once(seen: Seen) -> None:
         (60, 2_000, {"ifHCInOctets": 90_000}),
         (120, 8_000, {"ifHCInOctets": 690_000}),
     ]
-    first, second = rates(seen, told)
-    assert 0 <= first <= 90_000 / 20
-    assert second == pytest.approx(10_000)
+    assert rates(seen, told) == pytest.approx([10_000])  # over the reset nobody knows the time
 
 
 def test_a_32_bit_counter_that_falls_over_a_restart_did_not_wrap(seen: Seen) -> None:

@@ -244,6 +244,26 @@ def test_a_boot_time_stands_still_over_the_round_of_its_counter() -> None:
     assert uptime.boot == AT + 59
 
 
+def test_a_wall_clock_that_jumps_boots_no_device() -> None:
+    uptime = Uptime()
+    uptime.take(5_000_000, AT)
+    began = uptime.boot
+    for at, ticks in ((AT + 3600, 5_006_000), (AT + 120, 5_012_000), (AT + 180, 5_018_000)):
+        uptime.take(ticks, at)
+        assert (uptime.boot, uptime.restarted) == (began, False)
+        assert uptime.clock(at) == pytest.approx(ticks / 100)
+    uptime.take(3_000, AT + 240)
+    assert (uptime.boot, uptime.restarted) == (AT + 210, True)
+
+
+def test_a_wrap_is_judged_by_the_time_that_the_device_ran(seen: Seen) -> None:
+    walked: Columns = {**ports("Eth1/1"), "sysUpTime": {0: 5_000_000}}
+    seen.poll({**walked, "ifInErrors": {1: 2**32 - 10}})
+    later: Columns = {**walked, "sysUpTime": {0: 5_006_000}, "ifInErrors": {1: 5}}
+    poll = seen.poll(later, AT + 3600)
+    assert seen.readings(poll, of_ports.RX_ERRORS) == {("Eth1/1",): 2**32 + 5}
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2**16)), min_size=1, max_size=30),
     st.integers(0, 2**32 - 1),

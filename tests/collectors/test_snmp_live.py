@@ -302,6 +302,10 @@ async def test_a_second_poll_asks_only_for_what_it_needs() -> None:
     await agent.stop()
 
 
+UPTIME = (1, 3, 6, 1, 2, 1, 1, 3, 0)
+OCTETS = (1, 3, 6, 1, 2, 1, 31, 1, 1, 1, 6)
+
+
 def table_of(*values: int) -> Mib:
     """Return a MIB of so many ports, with octets received."""
     mib: dict[Oid, Variable] = {}
@@ -329,11 +333,24 @@ class Backwards(SnmpAgent):
         return sorted(told, key=lambda row: (row[0][:-1], -row[0][-1]))
 
 
-@pytest.mark.parametrize("kind", [Looping, Backwards])
-async def test_an_agent_without_an_end_or_order_is_stopped(kind: type[SnmpAgent]) -> None:
-    mib = table_of(*range(9))
-    poll = await asyncio.wait_for(visit(kind(lambda: mib)), 10)
+async def test_an_agent_without_order_gives_nothing() -> None:
+    mib = {**table_of(*range(9)), UPTIME: Variable(ber.TIMETICKS, 500)}
+    with pytest.raises(SourceUnavailable, match=r"gives nothing of a port \(.* not ascend"):
+        await asyncio.wait_for(visit(Backwards(lambda: mib)), 10)
+
+
+async def test_what_an_agent_that_loops_told_before_is_partial() -> None:
+    mib, table = table_of(*range(9)), SeriesTable()
+    poll = await asyncio.wait_for(visit(Looping(lambda: mib), table), 10)
+    assert len(readings(poll, table, ports.PORT_INFO)) == 9
+    assert poll.missing == ["counters"]
     assert Reason.MALFORMED in {one.reason for one in poll.refused}
+
+
+async def test_an_agent_that_shows_only_its_uptime_is_unavailable() -> None:
+    mib: Mib = {UPTIME: Variable(ber.TIMETICKS, 500)}
+    with pytest.raises(SourceUnavailable, match="shows no ports"):
+        await visit(SnmpAgent(lambda: mib))
 
 
 class Deaf(SnmpAgent):
@@ -358,13 +375,11 @@ class Dying(SnmpAgent):
         return super().answer(message) if self.asked < 6 else None
 
 
-async def test_what_came_before_the_agent_fell_silent_is_kept() -> None:
+async def test_an_uptime_alone_from_an_agent_that_fell_silent_is_no_visit() -> None:
     mib = table_of(1, 2)
-    mib = {**mib, (1, 3, 6, 1, 2, 1, 1, 3, 0): Variable(ber.TIMETICKS, 500)}
-    table = SeriesTable()
-    poll = await visit(Dying(lambda: mib), table)
-    assert poll.readings == 1  # the boot time
-    assert poll.missing == ["counters"]
+    mib = {**mib, UPTIME: Variable(ber.TIMETICKS, 500)}
+    with pytest.raises(SourceUnavailable, match="gives nothing of a port"):
+        await visit(Dying(lambda: mib), SeriesTable())
 
 
 class Noisy(SnmpAgent):

@@ -39,6 +39,7 @@ def test_a_fall_of_a_wide_counter_is_a_reset_and_the_series_recovers_at_once() -
     assert repair.resets == 1
     found = of([float(value) for value in values])
     assert found.reset.tolist() == [[False, True, False]]
+    assert np.isnan(found.rate()[0, 1])
     assert found.rate()[0, 2] == 10_000
     assert np.nanmin(found.amount) >= 0
 
