@@ -1,6 +1,6 @@
 """False pages and tickets on a fleet in which nothing is wrong, streamed through the analyzer.
 
-`python -m benchmarks.quiet_fleet [--links 2048] [--weeks 1] [--jobs 2]`. Halls of 1024 links (half
+`python -m benchmarks.quiet_fleet [--links 30000] [--weeks 1] [--jobs 2]`. Halls of 1024 links (half
 400G RoCE, half NDR InfiniBand), each with a seed of its own, are polled every five minutes and
 judged at every poll; nothing is written out but the judge's own store. Any incident of severity
 ticket or page that is not suppressed is false. Simulated; what life brings without a fault (warm
@@ -83,8 +83,8 @@ def quiet(seed: int, links: int, weeks: float) -> Told:
 def main() -> None:
     """Judge as many halls as were asked for, and print the rates."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--links", type=int, default=2048)
-    parser.add_argument("--weeks", type=float, default=1.0)
+    parser.add_argument("--links", type=int, default=1024)
+    parser.add_argument("--weeks", type=float, default=0.25)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     asked = parser.parse_args()

@@ -108,7 +108,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=[], help="words of the cases wanted")
-    parser.add_argument("--minutes", type=float, default=float("inf"))
+    parser.add_argument("--minutes", type=float, default=30.0, help="inf for every case")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--without", nargs="*", default=[], choices=sorted(detectors()))
     parser.add_argument("--errors", action="store_true", help="also every miss and false one")
