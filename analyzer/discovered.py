@@ -113,7 +113,9 @@ def _row(labels: Labels) -> Link:
     bare = Link(a=labels[_A], b=labels[_B])
     for key, text in (("technology", labels[_TECHNOLOGY]), ("medium", labels[_MEDIUM])):
         try:
-            bare = Link.model_validate({**bare.model_dump(), key: text or getattr(bare, key)})
+            bare = Link.model_validate(
+                {**bare.model_dump(exclude_unset=True), key: text or getattr(bare, key)}
+            )
         except ValueError:
             continue
     return bare

@@ -27,6 +27,11 @@ def span(seconds: float) -> str:
     return f"{seconds:.0f} s"
 
 
+def waiting(seconds: float) -> str:
+    """Return what is said of a link in place of a verdict while it has carried too few bits."""
+    return f"not enough bits yet, {span(max(seconds, 1.0))} more without an error"
+
+
 def headline(incident: Mapping[str, Any]) -> str:
     """Return one line: severity, kind, culprit, because."""
     culprit = incident["culprit"]

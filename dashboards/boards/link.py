@@ -17,9 +17,11 @@ from fabrichealth.catalogue.ports import (
     TX_BYTES,
     UP,
 )
+from fabrichealth.catalogue.verdicts import LINK_HEALTH, LINK_STATE, SECONDS_TO_LIMIT
 from fabrichealth.metric import Metric
 
 HERE = '{device=~"$device",port=~"$port"}'
+SIDE = '{side=~"($device)/.*",side=~".*/($port)"}'
 END = "{{device}}/{{port}}"
 LANE = "{{device}}/{{port}} lane {{lane}}"
 
@@ -56,6 +58,33 @@ BOARD = Board(
                     [Query(f"{PORT_INFO}{HERE}", table=True)],
                     "Cable, peer and place as written and as the devices say.",
                     kind="table", width=24, height=6, hidden=("Value",),
+                ),
+            ),
+        ),
+        Row(
+            "Verdict",
+            (
+                Question(
+                    "Health", [Query(f"{LINK_HEALTH}{SIDE}", "{{side}}")],
+                    "1 normal or better, 0.5 at the warning limit of its technology, 0 at the "
+                    "error limit; absent while there were not bits enough.", width=8,
+                ),
+                Question(
+                    "State",
+                    [Query(f"{LINK_STATE}{SIDE}", "{{side}}: {{state}}")],
+                    "Healthy, watch, subhealthy, drain, down or unknown, by receiving end.",
+                    width=8,
+                ),
+                Question(
+                    "Days to the error limit",
+                    [
+                        Query(
+                            f"{SECONDS_TO_LIMIT} / 86400"
+                            f" * on (link) group_left () max by (link) ({LINK_STATE}{SIDE})",
+                            "{{link}}, {{quantile}}",
+                        )
+                    ],
+                    "Forecast at 10, 50 and 90 %; absent where no trend is proven.", width=8,
                 ),
             ),
         ),

@@ -6,11 +6,14 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
 import orjson
 from aiohttp import web
 
+from fabrichealth import narrative
 from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.ports import SPEED, UP
+from fabrichealth.catalogue.verdicts import LINK_HEALTH, LINK_STATE, SECONDS_TO_VERDICT
 from fabrichealth.cli._collecting import Collecting
 from fabrichealth.events import EVENT_KINDS, parse
 from fabrichealth.metric import Metric
@@ -59,6 +62,9 @@ class Api:
 
     def _link_rows(self) -> list[dict[str, Any]]:
         up, speed = self._newest(UP), self._newest(SPEED)
+        states, health, wait = (
+            self._of_links(metric) for metric in (LINK_STATE, LINK_HEALTH, SECONDS_TO_VERDICT)
+        )
         rows = []
         for link in self._collecting.poller.inventory.topology.links.values():
             row: dict[str, Any] = {
@@ -72,6 +78,11 @@ class Api:
                 state = up.get(end)
                 row[f"{key}_up"] = None if state is None else bool(state)
                 row[f"{key}_speed_bits_per_second"] = speed.get(end)
+            verdict, ratio = states.get(link.id), health.get(link.id)
+            row["state"] = verdict[0] if verdict else None
+            row["health_ratio"] = ratio[1] if ratio else None
+            left = wait.get(link.id)
+            row["says"] = narrative.waiting(left[1]) if left and row["state"] == "unknown" else ""
             rows.append(row)
         return rows
 
@@ -84,6 +95,20 @@ class Api:
             Port(*store.table.labels(series)): value
             for series, value in zip(found.series.tolist(), found.values.tolist(), strict=True)
         }
+
+    def _of_links(self, metric: Metric) -> dict[str, tuple[str, float]]:
+        """Return (last label, value) of a verdict metric for each link as a whole, newest last."""
+        store = self._collecting.store
+        if store is None:
+            return {}
+        found = store.latest(metric, self._collecting.clock.now(), RECENT)
+        side = metric.labels.index("side")
+        rows: dict[str, tuple[str, float]] = {}
+        for place in np.argsort(found.at, kind="stable").tolist():
+            labels = store.table.labels(int(found.series[place]))
+            if not labels[side]:
+                rows[labels[0]] = labels[-1], float(found.values[place])
+        return rows
 
     async def _series(self, request: web.Request) -> web.Response:
         """Answer `metric=NAME` and labels with newest values; `start` and `end` with all."""

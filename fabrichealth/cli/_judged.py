@@ -33,11 +33,11 @@ def write(setup: Setup, path: Path) -> None:
         "racks": topology.racks, "loops": topology.loops, "feeds": topology.feeds,
     }  # fmt: skip
     plain: dict[str, Any] = {
-        "topology": {key: [_plain(row) for row in known.values()] for key, known in rows.items()},
+        "topology": {key: [_said(row) for row in known.values()] for key, known in rows.items()},
         "detectors": {name: _plain(section) for name, section in site.detectors.items()},
         "policy": _plain(site.policy),
     }
-    plain["topology"]["routing"] = [_plain(route) for route in topology.routing]
+    plain["topology"]["routing"] = [_said(route) for route in topology.routing]
     draft = path.with_suffix(".draft")
     try:
         draft.write_bytes(orjson.dumps(plain))
@@ -73,3 +73,8 @@ def read(path: Path) -> Judged:
 
 def _plain(model: Any) -> dict[str, Any]:
     return dict(model.model_dump(mode="json", by_alias=True))
+
+
+def _said(row: Any) -> dict[str, Any]:
+    """Return what is written in a row and no more: a link's `plr` that nobody wrote is unknown."""
+    return dict(row.model_dump(mode="json", by_alias=True, exclude_unset=True))
