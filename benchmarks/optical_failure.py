@@ -15,6 +15,7 @@ amplifier, and its receiving end.
 import argparse
 import csv
 import gzip
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -185,6 +186,7 @@ def main() -> None:
         for label, settings in (("site", {}), ("quick", QUICK)):
             figures = scored(told, alarms(told, settings))
             rows.append((name, label, f"{told.hours:.1f} h", *figures, FLOOR.get(name, "")))
+            print(*rows[-1], sep="; ", file=sys.stderr, flush=True)
     head = ("file", "settings", "length", "recall", "precision", "false an hour", "delay",
             "localised", "floor of trivial rules")  # fmt: skip
     print(table(head, rows))

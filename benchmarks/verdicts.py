@@ -9,6 +9,7 @@ once, and prints what they add. The results are simulated.
 
 import argparse
 import random
+import sys
 import tempfile
 import time
 from collections import Counter
@@ -49,7 +50,11 @@ def judged(
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
-                yield future.result()
+                case = future.result()
+                found = sum(met.told is not None for met in case.matched.met)
+                told = f"{found} of {len(case.matched.met)}, {len(case.matched.false)} false"
+                print(f"{case.name}: {told}", file=sys.stderr, flush=True)
+                yield case
 
 
 def summed(every: Sequence[Judged]) -> Tally:
