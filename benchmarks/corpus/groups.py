@@ -11,7 +11,7 @@ LATER = 1800.0
 
 
 def lot(technology: str, seed: int) -> Scene:
-    """Receivers of one lot wear, one after the other."""
+    """Processors in modules of one lot get noisy, one after the other."""
     made = scene(technology, seed, days=3.0, period=300.0, hosts=12)
     ends = [(run, end) for run in made.hall.runs for end in (0, 1)]
     bad = ends[0][0].lots[0]
@@ -28,7 +28,7 @@ def lot(technology: str, seed: int) -> Scene:
         began = made.moment(float(made.chance.uniform(0.25, 0.5)))
         ill.append(made.spoil_one(run, "signal_processor", 1, began, float(made.at[-1]), end))
     culprit = {"type": "lot", "id": f"Lumen/L400/{bad}"}
-    _together(made, "parts.bad_batch", culprit, ill, "one lot of modules wears")
+    _together(made, "parts.bad_batch", culprit, ill, "one lot of modules gets noisy")
     return made
 
 
