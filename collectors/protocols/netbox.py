@@ -85,7 +85,7 @@ def page(body: bytes | str) -> Page:
         plain = json.loads(body)
     except (ValueError, RecursionError):
         raise MalformedReply("no JSON") from None
-    if isinstance(plain, list):
+    if isinstance(plain, list) and plain:
         plain = {"results": plain}
     results = plain.get("results") if isinstance(plain, dict) else None
     if not isinstance(results, list):

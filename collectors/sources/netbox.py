@@ -7,6 +7,7 @@ its folder where it has one); `secret_file` holds the token. Captures: bodies of
 cables, front ports and interfaces.
 """
 
+import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -30,6 +31,10 @@ from fabrichealth.settings import Duration, Size, seconds
 
 CABLES, FRONT_PORTS = "cables", "front-ports"
 MOST_PAGES = 10_000
+
+
+SHARE = 0.9
+"""Of the time-out: pages that have not come by then are missing, those that came are kept."""
 
 
 class NetboxSettings(SourceSettings):
@@ -88,6 +93,7 @@ class Netbox(Source):
             HttpClient(target, settings.timeout, settings.max_bytes) if target.address else None
         )
         folder = urlsplit(target.address).path.rstrip("/").removesuffix("/api")
+        self._deadline = 0.0
         self._folder = f"{folder}/api/dcim/"
 
     async def read(self, at: float) -> Poll:
@@ -100,6 +106,7 @@ class Netbox(Source):
             raise SourceUnavailable(f"{self.target.name}: no address; give address: https://..")
         columns = Columns(self.table)
         gathered = _Gathered()
+        self._deadline = asyncio.get_running_loop().time() + SHARE * self.settings.timeout
         await self._pages(self._http, CABLES, gathered, columns)
         if any(through_panels(gathered.cables.values())):
             try:
@@ -146,12 +153,19 @@ class Netbox(Source):
         seen: set[int] = set()
         for _ in range(MOST_PAGES):
             try:
-                page = await self._page(http, what, len(seen))
-            except SourceUnavailable as wrong:
-                if not seen:
-                    raise
-                self._lost(columns, what, str(wrong))
-                return
+                async with asyncio.timeout_at(self._deadline):
+                    page = await self._page(http, what, len(seen))
+            except (SourceUnavailable, TimeoutError) as wrong:
+                late = isinstance(wrong, TimeoutError)
+                why = f"no whole page within {self.settings.timeout:g} s" if late else str(wrong)
+                if seen:
+                    self._lost(columns, what, why)
+                    return
+                if late:
+                    raise SourceUnavailable(
+                        f"{self.target.name}: {http.where}: {why}; is it up, or timeout: too short?"
+                    ) from None
+                raise
             fresh = set(page.ids) - seen
             if page.ids and not fresh:
                 why = f"the page at offset {len(seen)} holds nothing new; reading stopped"

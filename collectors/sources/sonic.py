@@ -28,7 +28,7 @@ from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
 from collectors.transports.redis import SCHEMES, RedisClient
 from fabrichealth.errors import MalformedReply, SiteError, SourceUnavailable
 from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
-from fabrichealth.settings import Duration, seconds
+from fabrichealth.settings import Duration, Size, seconds
 
 PAUSE_WORTH = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 SHARE = 0.9
@@ -49,6 +49,9 @@ class SonicSettings(SourceSettings):
     configuration: Duration = seconds(300)
     """How often buffer, PFC and marking settings are read, and which ports there are."""
 
+    max_bytes: Size = 64 * 2**20
+    """What a server says beyond this size in one visit is not read, and costs the rest of it."""
+
     pause_unit: Literal["ms", "us", "ns"] = "us"
     """Unit of pause durations that do not say theirs; compare once with a known pause."""
 
@@ -68,7 +71,9 @@ class Sonic(Source):
         self._clients: dict[str, RedisClient] = {}
         if target.address:
             for name, databases, socket in _served(target):
-                self._clients[name] = RedisClient(target, databases, settings.timeout, socket)
+                self._clients[name] = RedisClient(
+                    target, databases, settings.timeout, settings.max_bytes, socket
+                )
 
     async def read(self, at: float) -> Poll:
         """Visit every namespace of the switch once.
@@ -86,6 +91,7 @@ class Sonic(Source):
         deadline = asyncio.get_running_loop().time() + SHARE * self.settings.timeout
         answers = 0
         for name, client in self._clients.items():
+            client.begin()
             for database, part in self._namespace(name).parts(at, columns, neighbors):
                 where = f"{name}/{database}" if name else database
                 if where in failures:

@@ -11,9 +11,11 @@ import ssl
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from http.client import responses
 from typing import Any
 
 import aiohttp
+from aiohttp.http_exceptions import HttpProcessingError
 from yarl import URL
 
 from collectors.source import Target
@@ -145,9 +147,10 @@ class HttpClient:
             return ssl.create_default_context(cafile=ca_file or None)
         except (OSError, ValueError) as wrong:
             key = "fingerprint" if digest else f"ca_file {ca_file}"
+            why = f" ({wrong.strerror})" if type(wrong) is FileNotFoundError else ""
             raise SiteError(
-                f"{self._name}: {key} cannot be used ({_reason(wrong)}); give a PEM file, or "
-                "the SHA-256 of the certificate in hexadecimal digits"
+                f"{self._name}: {key} cannot be used{why}; give a PEM file, or the SHA-256 of "
+                "the certificate in hexadecimal digits"
             ) from None
 
     def _credentials(self) -> dict[str, str]:
@@ -167,14 +170,14 @@ class HttpClient:
         if status >= 400:
             hint = _HINTS.get(status, "")
             wrong = self._unavailable(
-                url, f"answered {status} {response.reason or ''}".strip() + hint
+                url, f"answered {status} {responses.get(status, '')}".strip() + hint
             )
             raise NoSuchResource(str(wrong)) if status in ABSENT else wrong
 
     async def _body(self, url: URL, response: aiohttp.ClientResponse) -> bytes:
         coding = response.headers.get("Content-Encoding", "identity").strip().lower()
         if coding != "identity" and coding not in _UNPACK:
-            raise self._unavailable(url, f"answered in the unknown encoding {coding[:20]}")
+            raise self._unavailable(url, "answered in an encoding that was not asked for")
         unpack = zlib.decompressobj(_UNPACK[coding]) if coding in _UNPACK else None
         parts: list[bytes] = []
         size = 0
@@ -215,14 +218,29 @@ def _shown(url: URL) -> str:
 
 def _reason(wrong: Exception) -> str:
     """Return what went wrong in one line, without the words of others that may hold anything."""
-    if isinstance(wrong, aiohttp.ServerFingerprintMismatch):
-        return "the certificate has another fingerprint"
-    if isinstance(wrong, aiohttp.ClientConnectorCertificateError):
-        return "the certificate cannot be verified; give ca_file or fingerprint"
-    if isinstance(wrong, aiohttp.InvalidURL):
-        return "the address cannot be used"
-    if isinstance(wrong, aiohttp.ClientPayloadError):
-        return "the body ends in the middle"
-    if isinstance(wrong, aiohttp.ClientConnectorError):
+    if isinstance(wrong, aiohttp.ClientConnectorError) and not isinstance(wrong, _UNTRUSTED):
         return f"cannot connect ({wrong.os_error.strerror or 'no address'})"
-    return str(wrong).splitlines()[0][:120] if str(wrong) else type(wrong).__name__
+    return next(
+        (why for kinds, why in _REASONS if isinstance(wrong, kinds)),
+        "the request cannot be made; check address, user and secret",
+    )
+
+
+_UNTRUSTED = aiohttp.ClientConnectorCertificateError
+_REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
+    (aiohttp.ServerFingerprintMismatch, "the certificate has another fingerprint"),
+    (_UNTRUSTED, "the certificate cannot be verified; give ca_file or fingerprint"),
+    (aiohttp.InvalidURL, "the address cannot be used"),
+    (aiohttp.ClientPayloadError, "the body ends in the middle"),
+    (
+        (aiohttp.ClientConnectionError, ConnectionError),
+        "the connection was closed before an answer; is it up, and http or https as there?",
+    ),
+    (
+        (aiohttp.ClientResponseError, HttpProcessingError),
+        "what answers speaks no HTTP; check host, port and scheme of the address",
+    ),
+    (ssl.SSLError, "TLS failed; check https and the port of the address"),
+    (OSError, "the connection failed; check host, port and network"),
+)
+"""What went wrong, the first that fits."""

@@ -14,6 +14,8 @@ from urllib.parse import unquote, urlsplit
 
 from redis.asyncio import Connection, SSLConnection, UnixDomainSocketConnection
 from redis.asyncio.connection import AbstractConnection
+from redis.asyncio.retry import Retry
+from redis.backoff import NoBackoff
 from redis.exceptions import (
     AuthenticationError,
     BusyLoadingError,
@@ -40,7 +42,13 @@ MOST_SCANS = 10_000
 AT_ONCE = 500
 """Replies after which other targets get their turn."""
 
+
+class TooMuch(InvalidResponse):
+    """The replies of one visit are larger than they may be."""
+
+
 REASONS: dict[type[RedisError], str] = {
+    TooMuch: "more than max_bytes came in one visit; raise max_bytes, or check the address",
     BusyLoadingError: "Redis is still loading its data; it is asked again at the next poll",
     AuthenticationError: "access is refused; check user and secret_file",
     NoPermissionError: "access is refused; check user and secret_file",
@@ -50,6 +58,34 @@ REASONS: dict[type[RedisError], str] = {
 UNREACHED = "cannot connect, or the connection broke; is it up, and the address right?"
 
 SCHEMES = ("redis", "rediss", "unix")
+
+
+class _Metered:
+    """What a connection reads, as far as the visit has room for it: nothing more is taken in."""
+
+    def __init__(self, stream: asyncio.StreamReader, client: "RedisClient") -> None:
+        self._stream = stream
+        self._client = client
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+    async def read(self, size: int) -> bytes:
+        return self._taken(await self._stream.read(size))
+
+    async def readexactly(self, size: int) -> bytes:
+        if not 0 <= size <= self._client.room:
+            raise TooMuch
+        return self._taken(await self._stream.readexactly(size))
+
+    async def readline(self) -> bytes:
+        return self._taken(await self._stream.readline())
+
+    def _taken(self, part: bytes) -> bytes:
+        self._client.room -= len(part)
+        if self._client.room < 0:
+            raise TooMuch
+        return part
 
 
 @dataclass(slots=True)
@@ -63,12 +99,21 @@ class RedisClient:
     target: Target
     databases: Databases
     timeout: float
+    max_bytes: int
+    """Of all replies of one visit."""
     socket: str = ""
     """The socket of the namespace's first instance, if the address is one."""
+    room: int = 0
+    """Bytes that may still come in this visit."""
     _open: dict[str, AbstractConnection] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         _checked(self.target)
+        self.begin()
+
+    def begin(self) -> None:
+        """Start a visit, which has room for `max_bytes` again."""
+        self.room = self.max_bytes
 
     async def hashes(self, database: str, keys: Sequence[str]) -> list[Hash | str]:
         """Return hashes in the order of the keys; a text in place of one says why it is not read.
@@ -115,9 +160,10 @@ class RedisClient:
         except BaseException as wrong:
             # replies that were not read must not be taken for those of the next visit
             await self._dropped(database)
-            if not isinstance(wrong, RedisError | OSError | asyncio.IncompleteReadError):
+            known = RedisError | OSError | asyncio.IncompleteReadError | ValueError
+            if not isinstance(wrong, known):  # ValueError: a length that is no number, or no line
                 raise
-            if kept and not isinstance(wrong, ResponseError):
+            if kept and not isinstance(wrong, ResponseError | InvalidResponse):
                 return await self._ask(database, commands)  # the server had closed the old one
             raise self._unavailable(database, _reason(wrong)) from None
 
@@ -150,6 +196,8 @@ class RedisClient:
             "socket_timeout": None,  # the visit has one deadline
             "protocol": 2,
             "driver_info": None,
+            "retry": Retry(NoBackoff(), 0),  # else a broken peer is tried ten times, with rests
+            "redis_connect_func": self._metered,
         }
         if address.scheme == "unix":
             path = instance.socket or self.socket or unquote(address.netloc + address.path)
@@ -160,6 +208,12 @@ class RedisClient:
                 ssl_ca_certs=ca_file(self.target), ssl_cert_reqs="required", **given
             )
         return Connection(**given)
+
+    async def _metered(self, connection: Any) -> None:
+        """Measure what a connection reads, from the first reply on."""
+        # the library has no other place to hold a parser back from what the peer promises
+        connection._reader = _Metered(connection._reader, self)  # noqa: SLF001 - as said
+        await connection.on_connect()
 
     def _unavailable(self, database: str, why: str) -> SourceUnavailable:
         return SourceUnavailable(
@@ -197,6 +251,8 @@ def _reason(wrong: BaseException) -> str:
         return "no TLS there; is it redis:// instead of rediss://?"
     if "NOAUTH" in said:
         return REASONS[AuthenticationError]
+    if "Invalid Database" in said or any(type(one) is ValueError for one in chain):
+        return REASONS[InvalidResponse]
     for kind, why in REASONS.items():
         if any(isinstance(one, kind) for one in chain):
             return why

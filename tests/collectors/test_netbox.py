@@ -1,5 +1,6 @@
 """NetBox: recorded cables become neighbours of both ends; what cannot be followed is counted."""
 
+import asyncio
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
@@ -32,7 +33,9 @@ class Reader:
 
     def __init__(self, address: str = "", folder: Path | None = None, **options: str) -> None:
         self.table = SeriesTable()
-        own = {key: options.pop(key) for key in ("page_size", "header") if key in options}
+        own = {
+            key: options.pop(key) for key in ("page_size", "header", "timeout") if key in options
+        }
         target = Target("netbox", "netbox", address, "", options, Topology([LEAF]))
         self.source = Netbox(NetboxSettings.model_validate(own), target, self.table)
         self._folder = folder
@@ -268,6 +271,29 @@ class TestOverHttp:
         assert len(poll.neighbors) == 4
         assert poll.missing == ["cables"]
         assert "502" in str(poll.refused[0].raw)
+
+    async def test_a_page_that_hangs_costs_what_follows_it(self, serve: Serve) -> None:
+        made, app = recorded(4), web.Application()
+
+        async def half(request: web.Request) -> web.Response:
+            if request.query["offset"] != "0":
+                await asyncio.sleep(30)
+            return web.json_response(made.page(made.cables, 2, 0, "http://x/"))
+
+        app.router.add_get("/{any:.*}", half)
+        poll = await Reader(await serve(app), timeout="300ms").read()
+        assert len(poll.neighbors) == 4
+        assert poll.missing == ["cables"]
+        assert str(poll.refused[0].raw) == "no whole page within 0.3 s"
+
+    async def test_an_empty_list_is_no_page_of_netbox(self, serve: Serve) -> None:
+        app = web.Application()
+
+        async def nothing(request: web.Request) -> web.Response:
+            return web.json_response([])
+
+        app.router.add_get("/{any:.*}", nothing)
+        assert "is this the address of NetBox?" in await refusal(Reader(await serve(app)))
 
 
 async def refusal(reader: Reader) -> str:

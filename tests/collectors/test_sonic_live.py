@@ -242,6 +242,30 @@ async def test_what_is_no_redis_gives_nothing(answering: list[bytes], garbage: b
     assert poll.readings == 0
 
 
+async def test_a_server_that_answers_everything_alike_is_no_redis(answering: list[bytes]) -> None:
+    answering[0] = b":1\r\n"
+    assert "is no Redis; check the address" in await refused(answering[1].decode())
+
+
+@pytest.mark.parametrize(
+    "endless",
+    [
+        pytest.param(b"$2000000000\r\n" + b"x" * 500_000, id="one long text"),
+        pytest.param(b"*2000000000\r\n" + b"$4\r\nabcd\r\n" * 50_000, id="many short ones"),
+    ],
+)
+async def test_what_never_ends_is_left_at_its_largest_size(
+    answering: list[bytes], endless: bytes
+) -> None:
+    answering[0] = endless
+    target = Target("leaf-01", "sonic", answering[1].decode())
+    given = {"timeout": "5s", "max_bytes": "1MiB"}
+    visitor = Sonic(SonicSettings.model_validate(given), target, SeriesTable())
+    with pytest.raises(SourceUnavailable, match=r"max_bytes|is no Redis"):
+        await visitor.read(AT)
+    await visitor.close()
+
+
 async def test_a_server_that_hangs_costs_no_more_than_its_time(answering: list[bytes]) -> None:
     answering[0] = b"*2000000\r\n"  # a reply that never ends
     target = Target("leaf-01", "sonic", answering[1].decode())
