@@ -105,5 +105,8 @@ class FabricCounters:
         elif speed:
             tick = infiniband.wait_tick(speed)
         else:
+            labels = {"device": port[0], "port": port[1]}
+            text = f"{ticks} ticks of a length unknown: no speed of the port; read iblinkinfo too"
+            columns.refuse(Reason.UNSUPPORTED, str(TRANSMIT_WAIT), labels, text)
             return
         columns.put(row.series, self._waits.setdefault(row.series, Wait()).seconds(ticks, tick))

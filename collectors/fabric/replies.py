@@ -73,16 +73,25 @@ class FabricReplies:
     neighbors: dict[Neighbor, None] = field(default_factory=dict)
     """What this poll said of neighbours."""
 
+    _counted: set[tuple[str, str, tuple[str, ...]]] = field(default_factory=set)
+    """Ports and the names of their counters that this poll had."""
     _roles: dict[str, str] = field(default_factory=dict)
     """Role of each node that a listing tells the kind of, by its GUID."""
 
     def begin(self) -> None:
         """Begin another poll."""
         self.neighbors = {}
+        self._counted = set()
 
     def links(self, found: Links, columns: Columns) -> None:
         """Take a listing of nodes and links."""
+        nodes: set[str] = set()
         for node in found.nodes:
+            if node.guid in nodes:
+                labels = {"device": self.names.device(node.guid)}
+                columns.refuse(Reason.DUPLICATE, "node", labels, node.description[:100])
+                continue
+            nodes.add(node.guid)
             self.names.learn(node.guid, node.port_guids)
             if node.kind in ROLES:
                 self._roles[node.guid] = ROLES[node.kind]
@@ -108,6 +117,14 @@ class FabricReplies:
             device, port = otherwise, str(found.port)
         if (device, port) not in self.counters.speeds and (speed := self._written(device, port)):
             self.counters.speeds[device, port] = speed
+        if found.cut:
+            columns.missing.append(f"{device}/{port}")
+        key = (device, port, tuple(found.counters))
+        if key in self._counted and found.counters:
+            text = "the port's counters stand twice in one poll; the first are kept"
+            columns.refuse(Reason.DUPLICATE, "counters", {"device": device, "port": port}, text)
+            return
+        self._counted.add(key)
         self.counters.take(device, port, found.counters, columns, wide=found.wide)
         self.counters.unsupported(device, port, found.unsupported, columns)
         for line in found.malformed:

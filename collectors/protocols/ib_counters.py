@@ -44,6 +44,8 @@ class PortCounters:
     """Whether its error counters are of 64 bit, so that none of them stops."""
     unsupported: tuple[str, ...] = ()
     malformed: tuple[str, ...] = ()
+    cut: bool = False
+    """Whether the output ends before the port's counters do."""
 
 
 def perfquery(text: str) -> list[PortCounters]:
@@ -51,19 +53,26 @@ def perfquery(text: str) -> list[PortCounters]:
     found: list[PortCounters] = []
     head: re.Match[str] | None = None
     body: list[str] = []
-    for raw in text.splitlines():
+    lines = text.splitlines()
+    unfinished = lines[-1] if lines and not text.endswith("\n") else ""
+    for raw in lines:
         line = raw[:LONGEST].strip()
         if begins := _HEAD.fullmatch(line):
             found += _block(head, body)
             head, body = begins, []
         elif line and head is not None:
             body.append(line)
-    return found + _block(head, body)
+    return found + _block(head, body, unfinished=unfinished[:LONGEST].strip())
 
 
-def _block(head: re.Match[str] | None, body: list[str]) -> list[PortCounters]:
+def _block(
+    head: re.Match[str] | None, body: list[str], *, unfinished: str = ""
+) -> list[PortCounters]:
+    """Return the counters of a port; a last line that has no end may lack digits."""
     if head is None:
         return []
+    if unfinished and body and body[-1] == unfinished:
+        body = body[:-1]
     counters: dict[str, int] = {}
     malformed: list[str] = []
     for line in body:
@@ -72,6 +81,8 @@ def _block(head: re.Match[str] | None, body: list[str]) -> list[PortCounters]:
             counters[value[1]] = int(value[2])
         elif not re.match(r"[A-Za-z0-9]+:\.*0x", line) and not line.startswith("#"):
             malformed.append(line[:100])
+    if unfinished:
+        malformed.append(f"{unfinished[:80]} (the output ends here)")
     extended = head["kind"] == " extended"
     mask = _MASK.search(head["masks"])
     wide = extended and mask is not None and bool(int(mask[1], 16) & ADDITIONAL)
@@ -88,6 +99,7 @@ def _block(head: re.Match[str] | None, body: list[str]) -> list[PortCounters]:
             wide=wide,
             unsupported=unsupported,
             malformed=tuple(malformed),
+            cut=bool(unfinished) or not counters,
         )
     ]
 
@@ -116,7 +128,14 @@ def queryerrors(text: str) -> QueryErrors:
     """Read ibqueryerrors; its rows of ALL ports are no port's."""
     found = QueryErrors()
     name = ""
-    for raw in text.splitlines():
+    lines = text.splitlines()
+    if lines and not text.endswith("\n"):
+        last = lines.pop()[:200]
+        if last.strip().startswith("GUID 0x"):
+            found.malformed.append(f"{last} (the output ends here)")
+        else:
+            lines.append(last)
+    for raw in lines:
         line = raw[:LONGEST].strip()
         if node := _NODE.fullmatch(line):
             name = node["name"]

@@ -7,14 +7,21 @@ import orjson
 
 
 def say(text: str) -> None:
-    """Print a line for a person."""
-    sys.stdout.write(text + "\n")
+    """Print text for a person."""
+    sys.stdout.write(_shown(text) + "\n")
     sys.stdout.flush()
 
 
 def warn(text: str) -> None:
     """Print a line on stderr."""
-    sys.stderr.write(f"fabrichealth: {text}\n")
+    sys.stderr.write(f"fabrichealth: {_shown(text)}\n")
+
+
+def _shown(text: str) -> str:
+    """Return text without what would act on a terminal: words of a device may hold anything."""
+    if text.isprintable():
+        return text
+    return "".join(one if one.isprintable() or one in "\n\t" else "\ufffd" for one in text)
 
 
 def tell(plain: dict[str, Any]) -> None:

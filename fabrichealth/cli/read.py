@@ -3,6 +3,7 @@
 import argparse
 import asyncio
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -279,6 +280,10 @@ def _print_json(name: str, target: str, poll: Poll, table: SeriesTable) -> None:
     )
 
 
+def _words(more: Mapping[str, object]) -> str:
+    return " ".join(f"{key}={value}" for key, value in more.items())
+
+
 def _print_text(name: str, shown: _Shown, table: SeriesTable) -> None:
     poll = shown.poll
     for line in shown.report:
@@ -293,9 +298,15 @@ def _print_text(name: str, shown: _Shown, table: SeriesTable) -> None:
             )
             number = "" if metric.kind is Kind.INFO else f" = {value:.12g} {metric.unit.value}"
             _terminal.say(f"{metric.name:44} {words}{number}".rstrip())
-    for one in poll.refused:
-        words = " ".join(f"{label}={text}" for label, text in one.labels.items())
-        _terminal.say(f"refused ({one.reason.value}): {one.what} {words} {one.raw!r}")
+    for refused in poll.refused:
+        words = " ".join(f"{label}={text}" for label, text in refused.labels.items())
+        _terminal.say(f"refused ({refused.reason.value}): {refused.what} {words} {refused.raw!r}")
+    for one in poll.neighbors:
+        far = f"{one.remote_device}/{one.remote_port}".rstrip("/")
+        _terminal.say(f"neighbor {one.device}/{one.port} faces {far} ({one.via})")
+    for event in poll.events:
+        where = " ".join(f"{kind}={place}" for kind, place in event.scope.items())
+        _terminal.say(f"event {event.kind} {where} at {event.at:.0f}: {_words(event.more)}")
     missing = f", missing {', '.join(poll.missing)}" if poll.missing else ""
     _terminal.say(
         f"{name} {shown.target}: {poll.readings} readings, {len(poll.refused)} refused{missing}"

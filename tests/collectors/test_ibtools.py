@@ -140,6 +140,43 @@ def test_error_counters_of_64_bit_are_there_only_where_the_port_offers_them(
         assert [refused.reason for refused in poll.refused] == [Reason.UNSUPPORTED] * 3
 
 
+HEAD = "# Port counters: Lid 5 port 1 (CapMask: 0x00)\n"
+PLAIN = HEAD + "PortXmitData:....................123456789\n"
+    "# Port counters: Lid 5 port 1 (CapMask: 0x00)\nPortXmitData:....................123456789\n"
+)
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [
+        pytest.param(PLAIN[:-7], id="in the middle of a number"),
+        pytest.param(PLAIN.partition("\n")[0] + "\n", id="before the first counter"),
+        pytest.param(PLAIN.partition("\n")[0], id="behind the heading"),
+    ],
+)
+def test_counters_that_are_cut_off_are_missing_and_never_another_number(
+    tmp_path: Path, cut: str
+) -> None:
+    poll, one = look(tmp_path, perfquery=cut)
+    assert readings(poll, one.table, TX_BYTES) == {}
+    assert len(poll.missing) == 1
+
+
+def test_counters_of_one_port_twice_in_a_poll_are_refused_and_the_first_kept(
+    tmp_path: Path,
+) -> None:
+    poll, one = look(tmp_path, perfquery=PLAIN + PLAIN.replace("123456789", "5"))
+    assert list(readings(poll, one.table, TX_BYTES).values()) == [4.0 * 123456789]
+    assert [refused.reason for refused in poll.refused] == [Reason.DUPLICATE]
+
+
+def test_waiting_of_a_port_without_a_known_speed_is_refused(tmp_path: Path) -> None:
+    poll, _ = look(tmp_path, perfquery=PLAIN + "PortXmitWait:....................1200\n")
+    (refused,) = poll.refused
+    assert (refused.reason, refused.what) == (Reason.UNSUPPORTED, str(TRANSMIT_WAIT))
+    assert "no speed" in str(refused.raw)
+
+
 def test_a_classic_counter_at_its_maximum_says_at_least(tmp_path: Path) -> None:
     text = (
         "# Port counters: Lid 5 port 1 (CapMask: 0x1300)\nSymbolErrorCounter:....65535\n"

@@ -262,6 +262,15 @@ def test_a_person_reads_lines(terminal: Terminal, tmp_path: Path) -> None:
     assert said.out.splitlines()[-1] == "prom page: 1 readings, 0 refused"
 
 
+def test_a_person_sees_events_and_no_escape_sequence(terminal: Terminal, tmp_path: Path) -> None:
+    log = tmp_path / "kern.log"
+    log.write_text("[ 1.5] NVRM: Xid (PCI:0000:01:00): 79, \x1b]0;pwn\x07\n")
+    said = terminal("read", "kernlog", log)
+    assert "event device_log device=kern-0000:01:00.0" in said.out
+    assert "code=xid:79" in said.out
+    assert "\x1b" not in said.out
+
+
 def test_a_device_is_named_by_set_or_by_the_topology(terminal: Terminal, tmp_path: Path) -> None:
     tree = tmp_path / "tree"
     HostTree(tree, nics(1, ethernet=False), boot=AT - 1e6).update()
