@@ -142,8 +142,6 @@ def test_error_counters_of_64_bit_are_there_only_where_the_port_offers_them(
 
 HEAD = "# Port counters: Lid 5 port 1 (CapMask: 0x00)\n"
 PLAIN = HEAD + "PortXmitData:....................123456789\n"
-    "# Port counters: Lid 5 port 1 (CapMask: 0x00)\nPortXmitData:....................123456789\n"
-)
 
 
 @pytest.mark.parametrize(
