@@ -55,9 +55,16 @@ class UfmRows:
     names: FabricNames
     counters: FabricCounters
     neighbors: dict[Neighbor, None] = field(default_factory=dict)
+    _taken: dict[tuple[tuple[str, ...], str, int], Sequence[Any]] = field(default_factory=dict)
+    """Rows of this poll by names, GUID and port."""
     _plans: dict[tuple[str, ...], _Plan] = field(default_factory=dict)
     _infos: dict[tuple[str, int, str], int] = field(default_factory=dict)
     _series: dict[tuple[tuple[str, ...], str, int], Ids] = field(default_factory=dict)
+
+    def begin(self) -> None:
+        """Begin another poll."""
+        self.neighbors = {}
+        self._taken = {}
 
     def take(self, table: Table, row: Sequence[Any], columns: Columns) -> None:
         """Take one row of a table."""
@@ -76,6 +83,11 @@ class UfmRows:
             return
         self._learn(plan, row, guid)
         device, label = self.names.labels(guid, port)
+        first = self._taken.setdefault((table.names, guid, port), row)
+        if first is not row and first != row:
+            place = {"device": device, "port": label}
+            columns.refuse(Reason.DUPLICATE, "row", place, f"another row of the port: {row!s:.150}")
+            return
         self._state(plan, row, device, label, columns)
         self._numbers(table, plan, row, (guid, port), columns)
         self._others(plan, row, device, label, columns)

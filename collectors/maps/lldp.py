@@ -16,6 +16,10 @@ _MAC = re.compile(
 )
 
 
+UNTOLD = {"not advertised", "n/a", "none"}
+"""How agents print what a neighbour did not say."""
+
+
 @dataclass(frozen=True, slots=True)
 class Heard:
     """One entry of a table of neighbours; empty where it does not say."""
@@ -33,6 +37,7 @@ def neighbor(target: Target, device: str, port: str, heard: Heard) -> Neighbor |
     Names are the topology's where it knows the system's name, its chassis id, or the port's alias.
     """
     named = target.topology.named
+    heard = Heard(_told(heard.system), _told(heard.chassis), _told(heard.port), heard.port_is_mac)
     remote = (
         (heard.system and named(heard.system))
         or (heard.chassis and named(heard.chassis))
@@ -49,6 +54,11 @@ def neighbor(target: Target, device: str, port: str, heard: Heard) -> Neighbor |
         aliases = (name for name, facts in known.ports.items() if facts.alias == far)
         far = next(aliases, far)
     return Neighbor(device, port, device_name(remote), port_name(far), "lldp")
+
+
+def _told(word: str) -> str:
+    """Return a word of an entry, empty where it says that nothing was advertised."""
+    return "" if word.strip().casefold() in UNTOLD else word
 
 
 def distinct(neighbors: list[Neighbor]) -> list[Neighbor]:

@@ -128,8 +128,14 @@ def _hashes(content: Mapping[Any, Any]) -> Iterator[tuple[str, list[bytes]]]:
         ):  # as redis-dump writes it: {"type": "hash", "value": {..}}
             fields = fields["value"]  # noqa: PLW2901 - the wrapping goes, the hash stays
         if isinstance(fields, Mapping):
-            flat = [_text(word) for pair in fields.items() for word in pair]
-            yield str(key), flat
+            yield str(key), _flat(fields)
+        elif isinstance(fields, list):  # of several entries each is heard
+            rows = [one for one in fields if isinstance(one, Mapping)]
+            yield str(key), [word for one in rows for word in _flat(one)]
+
+
+def _flat(fields: Mapping[Any, Any]) -> list[bytes]:
+    return [_text(word) for pair in fields.items() for word in pair]
 
 
 def _text(value: object) -> bytes:

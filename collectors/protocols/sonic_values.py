@@ -5,7 +5,7 @@ as `2.e9`), sonic-platform-daemons (DOM: `N/A`, `-inf` for a lane without light,
 """
 
 from collections.abc import Sequence
-from math import nan
+from math import isfinite, nan
 
 import numpy as np
 
@@ -29,9 +29,11 @@ Hash = list[bytes]
 def numbers(texts: Sequence[bytes]) -> Floats:
     """Return texts [n] as numbers; NaN where there is none, infinities as they are written."""
     try:
-        return np.fromiter(map(float, texts), np.float64, len(texts))
+        if b"_" not in b"".join(texts):  # which Python takes for a separator, and nobody else
+            return np.fromiter(map(float, texts), np.float64, len(texts))
     except (ValueError, OverflowError):
-        return np.fromiter(map(_number, texts), np.float64, len(texts))
+        pass
+    return np.fromiter(map(_number, texts), np.float64, len(texts))
 
 
 def flags(texts: Sequence[bytes]) -> Floats:
@@ -41,13 +43,28 @@ def flags(texts: Sequence[bytes]) -> Floats:
 
 def is_absent(text: bytes) -> bool:
     """Return whether a text that is no number says "not measured", and not nonsense."""
-    word = text.strip()
-    if word in ABSENT:
-        return True
-    try:
-        return float(word) != float(word) or abs(float(word)) == float("inf")
-    except ValueError:
-        return False
+    return text.strip() in ABSENT
+
+
+def is_undefined(text: bytes) -> bool:
+    """Return whether a text is what a computation without data gives: no number, or infinity."""
+    return not isfinite(number) if (number := _number(text)) == number else b"nan" in text.lower()
+
+
+def entries(raw: Hash) -> list[Hash]:
+    """Return the hashes that stand behind each other in one: each begins where a name comes again.
+
+    Redis has one of each key; a capture may list several entries of a table of neighbours.
+    """
+    found: list[Hash] = [[]]
+    seen: set[bytes] = set()
+    for name, value in zip(raw[0::2], raw[1::2], strict=False):
+        if name in seen:
+            found.append([])
+            seen = set()
+        seen.add(name)
+        found[-1] += [name, value]
+    return found
 
 
 def words(raw: Hash) -> dict[str, str]:
@@ -61,6 +78,6 @@ def words(raw: Hash) -> dict[str, str]:
 
 def _number(text: bytes) -> float:
     try:
-        return float(text)
+        return nan if b"_" in text else float(text)
     except (ValueError, OverflowError):
         return nan

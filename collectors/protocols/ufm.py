@@ -18,6 +18,9 @@ from fabrichealth.errors import MalformedReply
 
 LONGEST = 1 << 20
 
+MOST = 2.0**64
+"""No counter holds more."""
+
 NO_VALUE = {"", "n/a", "na", "none", "null", "unknown", "-"}
 
 GUID_KEYS = ("nodeguid", "systemguid", "guid", "portguid")
@@ -140,12 +143,12 @@ def number(cell: object) -> float | None:
     Raises:
         MalformedReply: words that are neither.
     """
-    if isinstance(cell, str) and len(cell) <= 20 and cell.isdecimal():
+    if isinstance(cell, str) and len(cell) < 20 and cell.isdecimal():
         return float(cell)  # nearly every cell of a table
     if isinstance(cell, bool) or cell is None:
         return None
     if isinstance(cell, int | float):
-        return float(cell) if abs(cell) < 1e300 else None
+        return _possible(float(cell))
     text = str(cell).strip()
     if text.casefold() in NO_VALUE:
         return None
@@ -154,8 +157,15 @@ def number(cell: object) -> float | None:
     if found := re.fullmatch(
         r"(-?\d{1,20}(?:\.\d{1,12})?(?:[eE][+-]?\d{1,3})?)\s*(?:C|mV|dBm|dB|mA)?", text
     ):
-        return float(found[1])
+        return _possible(float(found[1]))
     raise MalformedReply(f"not a number: {text[:60]!r}")
+
+
+def _possible(value: float) -> float:
+    """Return a number, unless no counter of 64 bit and no measurement can be it."""
+    if not abs(value) < MOST:  # nor NaN
+        raise MalformedReply(f"no number of 64 bit: {value:g}")
+    return value
 
 
 def moment(cell: object) -> float | None:

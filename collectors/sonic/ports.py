@@ -58,7 +58,7 @@ class Ports:
     """The code of each port, as far as it is known."""
     _listed: set[str] = field(default_factory=set)
     _rows: dict[str, PortRow] = field(default_factory=dict)
-    _faced: dict[str, tuple[Hash, Neighbor | None]] = field(default_factory=dict)
+    _faced: dict[str, tuple[Hash, list[Neighbor]]] = field(default_factory=dict)
 
     def names(self) -> Part:
         """Read which ports are in the tables, beside those that have counters."""
@@ -96,14 +96,11 @@ class Ports:
                 continue
             known = self._faced.get(name)
             if known is None or known[0] != raw:
-                said = sonic_values.words(raw)
                 port = self.labelled(name)
-                known = self._faced[name] = (
-                    raw,
-                    lldp.neighbor(self.target, self.device, port, _heard(said)),
-                )
-            if known[1] is not None:
-                found.append(known[1])
+                said = (_heard(sonic_values.words(one)) for one in sonic_values.entries(raw))
+                faced = (lldp.neighbor(self.target, self.device, port, one) for one in said)
+                known = self._faced[name] = (raw, [one for one in faced if one is not None])
+            found += known[1]
 
     def _labels(self, name: str) -> dict[str, str]:
         return {"device": self.device, "port": self.labelled(name)}

@@ -24,6 +24,10 @@ MOST_FORMS = 1000
 """Different layouts that are kept; a switch has a dozen."""
 
 
+MOST = 2.0**64
+"""No counter holds more, and nothing that is measured is as large."""
+
+
 class Form(IntEnum):
     """How the text of a field is to be understood."""
 
@@ -148,6 +152,10 @@ class Sheet:
 
     def _decode(self, whole: _Whole, texts: list[bytes], columns: Columns) -> None:
         read = sonic_values.flags(texts) if self.flags else sonic_values.numbers(texts)
+        if not self.flags and len(read) and np.nanmax(read, initial=0.0) >= MOST:
+            large = np.flatnonzero(read >= MOST).tolist()
+            impossible = [n for n in large if not _fits(texts[n])]
+            read[impossible] = np.nan
         unread = np.flatnonzero(np.isnan(read))
         if len(unread):
             self._refuse(whole, texts, unread, columns)
@@ -167,13 +175,20 @@ class Sheet:
         """Refuse texts that are no number and do not say "not measured" either."""
         for place in unread.tolist():
             text = texts[place]
-            if sonic_values.is_absent(text):
+            cell = whole.places[place]
+            computed = whole.forms[cell] in {Form.COMPUTED, Form.DARK}
+            if sonic_values.is_absent(text) or (computed and sonic_values.is_undefined(text)):
                 continue
-            series = int(whole.series[whole.places[place]])
+            series = int(whole.series[cell])
             metric = self.table.metric(series)
             labels = dict(zip(metric.labels, self.table.labels(series), strict=True))
             shown = text[:60].decode("utf-8", "replace")
             columns.refuse(Reason.MALFORMED, str(metric), labels, shown)
+
+
+def _fits(text: bytes) -> bool:
+    """Return whether a text is the largest count of 64 bit, which as a float is one more."""
+    return text.isdigit() and int(text[:21]) < 1 << 64
 
 
 def _picker(wanted: list[int]) -> Callable[[Hash], tuple[bytes, ...]] | None:

@@ -35,6 +35,10 @@ REST = "/ufmRest"
 RESOURCES = ("/ufmRest/resources/ports", "/ufmRest/resources/links")
 
 
+LATEST = 1e10
+"""Unix seconds of the year 2286: a later time stamp is none."""
+
+
 class UfmSettings(SourceSettings):
     """Ufm section of the configuration."""
 
@@ -117,7 +121,8 @@ class Ufm(Source):
             found, _ = _tables(files)
         except SourceUnavailable:
             return None
-        return max((at for table in found for at in _times(table) if at is not None), default=None)
+        times = (at for table in found for at in _times(table) if at is not None)
+        return max((at for at in times if 0 < at < LATEST), default=None)
 
     async def close(self) -> None:
         """Let go of the connection."""
@@ -126,13 +131,16 @@ class Ufm(Source):
 
     def _poll(self, found: Iterable[Table], at: float) -> Poll:
         """Return one batch for each time stamp."""
-        self._rows.neighbors = {}
+        self._rows.begin()
         by_time: dict[float, Columns] = {}
         for table in found:
             columns = by_time.setdefault(at, Columns(self.table))
             for line in table.malformed:
                 columns.refuse(Reason.MALFORMED, "row", {}, line)
             for row, when in zip(table.rows, _times(table), strict=True):
+                if when is not None and not 0 < when < LATEST:
+                    columns.refuse(Reason.MALFORMED, "timestamp", {}, str(list(row)[:5])[:200])
+                    continue
                 stamp = at if when is None else when
                 self._rows.take(table, row, by_time.setdefault(stamp, Columns(self.table)))
         polls = [columns.poll(self.clock, when) for when, columns in sorted(by_time.items())]
@@ -144,7 +152,7 @@ class Ufm(Source):
 
 
 def _times(table: Table) -> list[float | None]:
-    """Return when each row was read, where it says so."""
+    """Return when each row was read, where it says so; 0 where it says what is no time."""
     place = table.place("timestamp", "sampletime")
     if place is None:
         return [None] * len(table.rows)
@@ -153,7 +161,9 @@ def _times(table: Table) -> list[float | None]:
     for row in table.rows:
         text = str(row[place])
         if text not in known:
-            known[text] = ufm.moment(text)
+            empty = text.strip().casefold() in ufm.NO_VALUE
+            moment = None if empty else ufm.moment(text)
+            known[text] = moment if moment is not None or empty else 0.0  # a time that is none
         found.append(known[text])
     return found
 

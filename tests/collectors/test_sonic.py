@@ -438,3 +438,30 @@ def test_any_field_name_is_known_or_not(name: str) -> None:
     for told in (sonic_transceiver.monitor, sonic_transceiver.limit, sonic_transceiver.flag,
                  sonic_transceiver.signal, sonic_transceiver.diagnostic):  # fmt: skip
         told(name)
+
+
+@pytest.mark.parametrize("text", ["18446744073709551616", "1_000", "nan", "inf", "1e400"])
+def test_what_no_counter_can_say_is_refused(seen: Seen, text: str) -> None:
+    content = {
+        "COUNTERS_DB": {
+            "COUNTERS_PORT_NAME_MAP": {"Ethernet0": "oid:0x1"},
+            "COUNTERS:oid:0x1": {"SAI_PORT_STAT_IF_IN_OCTETS": text},
+        }
+    }
+    poll = seen.poll(content)
+    assert readings(poll, seen.table, ports.RX_BYTES) == {}
+    assert [one.raw for one in poll.refused] == [text]
+
+
+def test_every_entry_that_a_capture_lists_for_a_port_is_heard(seen: Seen) -> None:
+    def entry(system: str) -> dict[str, str]:
+        return {"lldp_rem_sys_name": system, "lldp_rem_port_id": "Ethernet4"}
+
+    content = {"APPL_DB": {"LLDP_ENTRY_TABLE:Ethernet0": [entry("spine-1"), entry("spine-2")]}}
+    heard = seen.poll(content).neighbors
+    assert [one.remote_device for one in heard] == ["spine-1", "spine-2"]
+
+
+def test_a_neighbour_that_advertised_no_name_is_nobody(seen: Seen) -> None:
+    entry = {"lldp_rem_sys_name": "Not advertised", "lldp_rem_port_id": "not advertised"}
+    assert seen.poll({"APPL_DB": {"LLDP_ENTRY_TABLE:Ethernet0": entry}}).neighbors == []

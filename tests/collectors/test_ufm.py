@@ -100,7 +100,29 @@ def test_a_histogram_of_zeros_is_of_a_link_without_fec(tmp_path: Path) -> None:
 
 def test_rows_of_another_shape_cost_only_themselves(tmp_path: Path) -> None:
     poll, _ = look(tmp_path, PRIMARY)
-    assert [refused.reason for refused in poll.refused] == [Reason.MALFORMED] * 2
+    # waiting is counted in ticks, whose length no speed of these ports tells
+    waits = [Reason.UNSUPPORTED] * 2
+    assert sorted(one.reason for one in poll.refused) == [Reason.MALFORMED] * 2 + waits
+
+
+ROWS = "node_guid,port_num,PortXmitDataExtended,timestamp\n"
+
+
+def test_a_port_twice_in_a_poll_is_refused_and_the_first_kept(tmp_path: Path) -> None:
+    poll, table = look(tmp_path, ROWS + "0xa1,1,100,\n0xa1,1,900,\n")
+    assert readings(poll, table, TX_BYTES) == {PORT: 400.0}
+    assert [one.reason for one in poll.refused] == [Reason.DUPLICATE]
+
+
+@pytest.mark.parametrize(
+    "row",
+    ["0xa1,1,1e400,", "0xa1,1,18446744073709551616,", "0xa1,1,5,99999999999999999999",
+     "0xa1,1,5,nan", "0xa1,1,5,-5"],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_and_never_kept(tmp_path: Path, row: str) -> None:
+    poll, table = look(tmp_path, ROWS + row + "\n")
+    assert readings(poll, table, TX_BYTES) == {}
+    assert [one.reason for one in poll.refused] == [Reason.MALFORMED]
 
 
 def test_ticks_of_waiting_need_a_rate(tmp_path: Path) -> None:
