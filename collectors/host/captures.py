@@ -5,6 +5,7 @@ A reply that does not name its interface belongs to `--set port=`, to the interf
 kind lie side by side, and else to port `1`.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -30,6 +31,9 @@ from fabrichealth.counters import Repair
 from fabrichealth.model import Reason, SeriesTable
 
 METRICS = (*interface.GROUPS.values(), *modules.METRICS, UP, DEVICE_INFO, PORT_INFO)
+
+INTERFACE = re.compile(r"(?:eth|en|ib|swp|bond|Ethernet)[A-Za-z0-9]*\d[A-Za-z0-9]*")
+"""How interfaces of hosts and switches are called, where a file is named for one."""
 
 TRUST = (Statistics, Groups, PortStatistics, Fec, Pause, Settings, Module, DriverInfo)
 """Better witnesses of one thing first."""
@@ -67,7 +71,8 @@ class HostCaptures:
                 reason = Reason.MALFORMED
             else:
                 reason = Reason.UNSUPPORTED if failure.unsupported else Reason.FAILED
-            labels = {"device": self.naming.subject, "port": default}
+            told = self.port or _interface_of(failure.file) or default
+            labels = {"device": self.naming.subject, "port": told}
             columns.refuse(reason, failure.file, labels, failure.text)
 
     def _interface(self, reply: Reply, replies: list[Reply]) -> str:
@@ -146,6 +151,15 @@ class HostCaptures:
             firmware = ports.joined(card.firmware for card in its)
             names = ports.joined(card.driver for card in its)
             columns.take(DEVICE_INFO, (device, "", firmware, names, ""), 1.0)
+
+
+def _interface_of(file: str) -> str:
+    """Return the interface that the file of a failed tool is named for; empty where for none.
+
+    `ethtool-m-eth4`, `eth4.txt`: the last word that has letters and ends in a number.
+    """
+    words = re.split(r"[-_. ]", file.partition(".stderr")[0])
+    return next((word for word in reversed(words) if INTERFACE.fullmatch(word)), "")
 
 
 def _readings(said: Said) -> Iterator[Reading]:

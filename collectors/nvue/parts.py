@@ -90,6 +90,8 @@ class Reading:
     tree: Tree = field(default_factory=dict)
     missing: list[str] = field(default_factory=list)
     """Resources that did not answer."""
+    why: str = ""
+    """What the first of them said, where it said anything."""
     unknown: bool = False
     """Whether this switch has the part nowhere."""
 
@@ -117,13 +119,13 @@ class Parts:
         """Read a part of the switch, where it has it; wait no longer than so many seconds."""
         deadline = asyncio.get_running_loop().time() + seconds
         chosen = self._chosen.pop(part.name, None)
-        silent = False
+        silent, why = False, ""
         for resource in [chosen] if chosen else (*part.whole, *part.each):
             try:
                 async with asyncio.timeout_at(deadline):
                     found, left = await _probed(resource, part.marks, ports, ask)
-            except (TimeoutError, SourceUnavailable):
-                silent = True
+            except (TimeoutError, SourceUnavailable) as wrong:
+                silent, why = True, why or str(wrong)
                 continue
             if found is None:
                 continue
@@ -133,7 +135,7 @@ class Parts:
             self._read[part.name] = at
             return found
         if silent:
-            return Reading(missing=[part.name])
+            return Reading(missing=[part.name], why=why)
         if chosen or not (ports or part.whole):
             return Reading()  # it may have moved: the next visit looks everywhere
         self._lacking[part.name] = at

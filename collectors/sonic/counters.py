@@ -14,7 +14,7 @@ from collectors.protocols.sonic_values import Hash
 from collectors.sonic import asking
 from collectors.sonic.asking import Part, hashes
 from collectors.sonic.sheet import Cell, Context, Form, Hashes, Sheet
-from fabrichealth.model import SeriesTable
+from fabrichealth.model import Reason, SeriesTable
 
 METRICS = sai_counters.METRICS
 
@@ -44,6 +44,8 @@ class Objects:
     queues: dict[str, Owner]
     """(port, priority) by object."""
     groups: dict[str, Owner]
+    twice: tuple[str, ...]
+    """Ports whose object is another's already."""
     keys: tuple[str, ...]
     """All of them, and the rates of the ports, as keys of the database."""
 
@@ -87,6 +89,9 @@ class Counters:
         objects = self._objects
         if objects is None or not objects.keys:
             return
+        for port in objects.twice:
+            labels = {"device": self.device, "port": self.labelled(port)}
+            columns.refuse(Reason.DUPLICATE, PORT_MAP, labels, "its object is another port's")
         content = hashes((yield asking.Hashes("COUNTERS_DB", objects.keys)))
         raw = {key: one for key, one in zip(objects.keys, content, strict=True) if one}
         self._ports.take(self._port_rows(objects, raw, fec), self._port_cells, columns)
@@ -145,14 +150,15 @@ def _cells(shares: Iterable[Share], form: Form = Form.NUMBER) -> Iterator[Cell]:
 
 
 def _objects(maps: Mapping[str, Hash]) -> Objects:
-    ports = {oid: name for name, oid in _pairs(maps[PORT_MAP])}
-    ports |= {oid: name for name, oid in _pairs(maps[FABRIC_MAP])}
+    ports: dict[str, str] = {}
+    named = [*_pairs(maps[PORT_MAP]), *_pairs(maps[FABRIC_MAP])]
+    twice = tuple(name for name, oid in named if ports.setdefault(oid, name) != name)
     types = dict(_pairs(maps[TYPE_MAP]))
     queues = {oid: owner for oid, owner in _owned(maps[QUEUE_MAP]) if types.get(oid) != MULTICAST}
     groups = dict(_owned(maps[GROUP_MAP]))
     keys = [f"COUNTERS:{oid}" for oid in (*ports, *queues, *groups)]
     keys += [f"RATES:{oid}" for oid in ports]
-    return Objects(ports, queues, groups, tuple(keys))
+    return Objects(ports, queues, groups, twice, tuple(keys))
 
 
 def _pairs(raw: Hash) -> Iterator[tuple[str, str]]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from collectors.maps.columns import Columns
+from collectors.maps.names import port_name
 from collectors.sonic import buffers, counters, modules, ports
 from collectors.sonic.asking import Part
 from collectors.sonic.buffers import Buffers
@@ -79,7 +80,7 @@ class Namespace:
     def _labelled(self, port: str) -> str:
         """Return a port's label: ports inside a switch have equal names in all its namespaces."""
         outside = not self.name or OUTSIDE.match(port)
-        return port if outside else f"{self.name}/{port}"
+        return port_name(port if outside else f"{self.name}/{port}")
 
     def _is_due(self, part: str, pace: float, at: float) -> bool:
         due = self._due.get(part)

@@ -130,6 +130,9 @@ class Nvue(Source):
             if found.unknown:
                 columns.refuse(Reason.UNSUPPORTED, part.name, {"device": self.target.subject})
             columns.missing.extend(found.missing)
+            if found.why:
+                labels = {"device": self.target.subject}
+                columns.refuse(Reason.FAILED, part.name, labels, found.why)
             told.append(found.tree)
             self._sheets.take(part.name, found.tree, at, columns)
         return self._poll(at, columns)

@@ -465,3 +465,27 @@ def test_every_entry_that_a_capture_lists_for_a_port_is_heard(seen: Seen) -> Non
 def test_a_neighbour_that_advertised_no_name_is_nobody(seen: Seen) -> None:
     entry = {"lldp_rem_sys_name": "Not advertised", "lldp_rem_port_id": "not advertised"}
     assert seen.poll({"APPL_DB": {"LLDP_ENTRY_TABLE:Ethernet0": entry}}).neighbors == []
+
+
+def test_two_names_of_one_object_are_one_port_and_a_refusal(seen: Seen) -> None:
+    content = {
+        "COUNTERS_DB": {
+            "COUNTERS_PORT_NAME_MAP": {"Ethernet0": "oid:0x1", "Ethernet4": "oid:0x1"},
+            "COUNTERS:oid:0x1": {"SAI_PORT_STAT_IF_IN_OCTETS": "7"},
+        }
+    }
+    poll = seen.poll(content)
+    assert readings(poll, seen.table, ports.RX_BYTES) == {E0: 7.0}
+    assert [(one.reason, one.labels["port"]) for one in poll.refused] == [
+        (Reason.DUPLICATE, "Ethernet4")
+    ]
+
+
+def test_a_port_that_is_called_impossibly_gets_a_possible_name(seen: Seen) -> None:
+    content = {
+        "COUNTERS_DB": {
+            "COUNTERS_PORT_NAME_MAP": {"a/b--c\n": "oid:0x1"},
+            "COUNTERS:oid:0x1": {"SAI_PORT_STAT_IF_IN_OCTETS": "7"},
+        }
+    }
+    assert seen.of(ports.RX_BYTES, content) == {("leaf-01", "a/b_c"): 7.0}
