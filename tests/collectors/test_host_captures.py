@@ -229,3 +229,12 @@ def test_any_tree_is_read_or_is_none_at_all(
     for batch in poll.batches:
         assert np.isfinite(batch.values).all()
         assert len(np.unique(batch.series)) == len(batch)
+
+
+def test_in_a_folder_each_failure_is_booked_on_the_port_of_its_file(tmp_path: Path) -> None:
+    for port in ("eth0", "eth1"):
+        (tmp_path / f"ethtool-m-{port}").write_text(MODULE)
+    (tmp_path / "ethtool-m-eth4").write_text("")
+    (tmp_path / "ethtool-m-eth4.stderr").write_text("netlink error: Input/output error\n")
+    poll, _ = read(tmp_path)
+    assert [one.labels["port"] for one in poll.refused] == ["eth4"]
