@@ -3,7 +3,6 @@
 import argparse
 import asyncio
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,13 +10,12 @@ from collectors.intake import Bounds, checked
 from collectors.source import Source, Target
 from collectors.visit import guarded, visited
 from fabrichealth.address import checked_url, shown
-from fabrichealth.cli import _terminal
+from fabrichealth.cli import _polled, _terminal
 from fabrichealth.cli._captures import in_order, taken_at
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._own_name import host_name
 from fabrichealth.cli._site import SOURCES, settings_for, source_type
 from fabrichealth.errors import SourceUnavailable, UsageError
-from fabrichealth.metric import Kind
 from fabrichealth.model import Poll, SeriesTable
 from fabrichealth.plugins import names
 from fabrichealth.runtime.clock import Clock
@@ -74,9 +72,9 @@ class Read(Command):
             if asked.json:
                 for explained in one.explanation:
                     _terminal.tell(explained)
-                _print_json(asked.source, one.target, one.poll, table)
+                _polled.tell(asked.source, one.target, one.poll, table)
             else:
-                _print_text(asked.source, one, table)
+                _polled.say(asked.source, one.target, one.poll, table, one.report)
         refused = sum(len(one.poll.refused) for one in polls)
         if not read and (refused or not any(one.poll.missing for one in polls)):
             _terminal.warn(f"{asked.source}: nothing was read, {refused} readings were refused")
@@ -247,67 +245,3 @@ def _moment(
     if first is not None and (step is not None or number == 0):
         return first + number * (step or 0.0)
     return taken_at(source, files)
-
-
-def _print_json(name: str, target: str, poll: Poll, table: SeriesTable) -> None:
-    for batch in poll.batches:
-        for series, value in zip(batch.series.tolist(), batch.values.tolist(), strict=True):
-            metric = table.metric(series)
-            pairs = zip(metric.labels, table.labels(series), strict=True)
-            labels = {label: text for label, text in pairs if text}
-            _terminal.tell(
-                {"metric": str(metric), "labels": labels, "value": value, "at": batch.at}
-            )
-    for one in poll.refused:
-        key = "metric" if one.what.startswith("fabric_") else "field"
-        raw = one.raw.decode("latin-1") if isinstance(one.raw, bytes) else one.raw
-        _terminal.tell(
-            {"refused": one.reason.value, key: one.what, "labels": dict(one.labels), "raw": raw}
-        )
-    for neighbor in poll.neighbors:
-        _terminal.tell({"neighbor": {f: getattr(neighbor, f) for f in neighbor.__slots__}})
-    for event in poll.events:
-        _terminal.tell({"event": event.to_json()})
-    _terminal.tell(
-        {
-            "source": name,
-            "target": target,
-            "readings": poll.readings,
-            "refused": len(poll.refused),
-            "partial": bool(poll.missing),
-            "missing": poll.missing,
-        }
-    )
-
-
-def _words(more: Mapping[str, object]) -> str:
-    return " ".join(f"{key}={value}" for key, value in more.items())
-
-
-def _print_text(name: str, shown: _Shown, table: SeriesTable) -> None:
-    poll = shown.poll
-    for line in shown.report:
-        _terminal.say(line)
-    for batch in poll.batches if not shown.report else ():
-        for series, value in zip(batch.series.tolist(), batch.values.tolist(), strict=True):
-            metric = table.metric(series)
-            words = " ".join(
-                f"{label}={text}"
-                for label, text in zip(metric.labels, table.labels(series), strict=True)
-                if text
-            )
-            number = "" if metric.kind is Kind.INFO else f" = {value:.12g} {metric.unit.value}"
-            _terminal.say(f"{metric.name:44} {words}{number}".rstrip())
-    for refused in poll.refused:
-        words = " ".join(f"{label}={text}" for label, text in refused.labels.items())
-        _terminal.say(f"refused ({refused.reason.value}): {refused.what} {words} {refused.raw!r}")
-    for one in poll.neighbors:
-        far = f"{one.remote_device}/{one.remote_port}".rstrip("/")
-        _terminal.say(f"neighbor {one.device}/{one.port} faces {far} ({one.via})")
-    for event in poll.events:
-        where = " ".join(f"{kind}={place}" for kind, place in event.scope.items())
-        _terminal.say(f"event {event.kind} {where} at {event.at:.0f}: {_words(event.more)}")
-    missing = f", missing {', '.join(poll.missing)}" if poll.missing else ""
-    _terminal.say(
-        f"{name} {shown.target}: {poll.readings} readings, {len(poll.refused)} refused{missing}"
-    )
