@@ -20,7 +20,8 @@ RESTART_DELAY = 5.0
 PATIENCE = 5.0
 """Seconds that a child has to end after its standard input was closed."""
 
-LONGEST_LINE = 2**26
+LONGEST_LINE = 2**28
+"""Bytes: one line holds the verdicts of a pass, three series for each of 100,000 link ends."""
 
 
 class JudgeChild:
