@@ -1,12 +1,13 @@
 """The host source on trees: what it reads, what it will not believe, what it remembers."""
 
-import os
+import threading
 from pathlib import Path
 
 import pytest
 
 from collectors.source import Target
 from collectors.sources.host import Host, HostSettings
+from collectors.transports.tree import FolderTree
 from emulator.hosttree import HostTree, Nic, nics
 from fabrichealth.catalogue.congestion import CNP_RX_PACKETS, ROCE_OUT_OF_SEQUENCE
 from fabrichealth.catalogue.devices import BOOT_TIME, DEVICE_INFO
@@ -327,19 +328,25 @@ async def test_a_root_without_devices_is_unavailable_not_healthy(tmp_path: Path)
     await source.close()
 
 
-async def test_a_host_that_hangs_is_unavailable_and_not_asked_twice(tmp_path: Path) -> None:
-
+async def test_a_host_that_hangs_is_unavailable_and_not_asked_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     host = Watched(tmp_path, nics(1, ethernet=False), timeout="200ms")
     host.tree.update()
-    pipe = tmp_path / "sys/class/infiniband/mlx5_0/ports/1/state"
-    pipe.unlink()
-    os.mkfifo(pipe)
+    answers, read = threading.Event(), FolderTree.read
+
+    def hanging(tree: FolderTree, path: str) -> bytes:
+        """Read as the kernel does while a driver holds the file."""
+        if path.endswith("/ports/1/state"):
+            answers.wait(10)
+        return read(tree, path)
+
+    monkeypatch.setattr(FolderTree, "read", hanging)
     with pytest.raises(SourceUnavailable, match="no answer in 0"):
         await host.source.read(0.0)
     with pytest.raises(SourceUnavailable, match="has not answered the last poll"):
         await host.source.read(1.0)
-    with pipe.open("w") as driver:
-        driver.write("4: ACTIVE\n")
+    answers.set()
     await host.source.close()
 
 
