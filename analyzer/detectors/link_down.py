@@ -73,10 +73,14 @@ class LinkDown(Detector[LinkDownSettings]):
         falls = states.fallen_at[rows][np.isfinite(states.fallen_at[rows])].tolist()
         if not falls:
             return  # never seen up
+        enabled = max(map(states.enabled_since, sides))
+        if not (states.up.seen_at[rows] > enabled + np.nan_to_num(states.up.period[rows])).any():
+            return  # a port that was just enabled has a poll or two to come up
+        since = max(min(falls), enabled)
         devices = {side.device for side in sides}
-        if any(self._may_be_dark(view, states, name, min(falls)) for name in devices):
+        if any(self._may_be_dark(view, states, name, since) for name in devices):
             return
-        yield _finding(view, states, port, down, said, min(falls))
+        yield _finding(view, states, port, down, said, since)
 
     def _may_be_dark(self, view: View, states: PortStates, device: str, since: float) -> bool:
         """Return whether it is too early to say that a device is not dark."""

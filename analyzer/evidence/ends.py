@@ -72,6 +72,12 @@ class PortStates:
         row = self.admin.row(*port)
         return row is not None and bool(self.admin.value[row] == 0)
 
+    def enabled_since(self, port: Port) -> float:
+        """Return when a port was last enabled by configuration, as far as that was seen."""
+        row = self.admin.row(*port)
+        changed = float("nan") if row is None else float(self.admin.changed_at[row])
+        return changed if np.isfinite(changed) else float("-inf")
+
     def ports(self, rows: NDArray[np.intp] | Bools) -> list[Port]:
         """Return the names of some rows."""
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows

@@ -58,6 +58,19 @@ def test_what_somebody_disabled_at_the_far_end_is_no_fault() -> None:
     assert judge(history) == []
 
 
+def test_a_port_that_was_just_enabled_has_two_polls_to_come_up() -> None:
+    history = dict(pod(host__0_eth0=down(20), leaf__0_0=down(20)))
+    history[ADMIN_UP, tuple(FAR)] = [1.0] * 9 + [0.0] * 19 + [1.0] * 2
+    assert judge(history) == []
+
+
+def test_a_link_is_down_since_its_ports_are_enabled() -> None:
+    history = dict(pod(host__0_eth0=down(20), leaf__0_0=down(20)))
+    history[ADMIN_UP, tuple(FAR)] = [1.0] * 9 + [0.0] * 15 + [1.0] * 6
+    (finding,) = judge(history)
+    assert START + 235 < finding.since < START + 250
+
+
 def test_one_end_down_and_the_other_up_says_so() -> None:
     (finding,) = judge(pod(leaf__0_0=down(5)))
     assert "the far end says up" in finding.because
