@@ -7,6 +7,7 @@ found with SCAN, which lets the switch go on with its work. No message holds a s
 """
 
 import asyncio
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -60,6 +61,10 @@ UNREACHED = "cannot connect, or the connection broke; is it up, and the address 
 SCHEMES = ("redis", "rediss", "unix")
 
 
+PROMISE = re.compile(rb"(?:^|\r\n)\*\d{8,}\r\n")
+"""An array of so many elements: the parser makes room for all of them before it reads one."""
+
+
 class _Metered:
     """What a connection reads, as far as the visit has room for it: nothing more is taken in."""
 
@@ -83,7 +88,7 @@ class _Metered:
 
     def _taken(self, part: bytes) -> bytes:
         self._client.room -= len(part)
-        if self._client.room < 0:
+        if self._client.room < 0 or PROMISE.search(part):
             raise TooMuch
         return part
 
