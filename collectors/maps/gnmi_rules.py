@@ -8,15 +8,14 @@ import re
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import Field
 
+from collectors.maps.map_parts import AnyMetric, MapPart
 from collectors.protocols.gnmi_paths import schema
-from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.optics import LOS, OPTICS_INFO
 from fabrichealth.catalogue.ports import PORT_INFO
-from fabrichealth.errors import SiteError
 from fabrichealth.metric import Metric
 from fabrichealth.yamlfile import load
 
@@ -24,44 +23,30 @@ FOLDER = Path(__file__).parent / "gnmi"
 _KEY = re.compile(r"\[([a-z_-]+)\]")
 
 
-def _metric(name: object) -> object:
-    if isinstance(name, str):
-        if name not in METRICS:
-            raise ValueError(f"{name!r} is no metric of the catalogue")
-        return METRICS[name]
-    return name
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, arbitrary_types_allowed=True, populate_by_name=True
-    )
-
-
-class LeafRule(_Part):
+class LeafRule(MapPart):
     """What one leaf is in the catalogue."""
 
-    to: Annotated[Metric, BeforeValidator(_metric)]
+    to: AnyMetric
     form: Literal["number", "light", "flag", "state", "speed"] = Field("number", alias="as")
     worth: float = 1.0
     labels: Mapping[str, str] = Field(default_factory=dict)
 
 
-class PathRules(_Part):
+class PathRules(MapPart):
     """The leaves below one path."""
 
     path: str
     leaves: Mapping[str, LeafRule]
 
 
-class Words(_Part):
+class Words(MapPart):
     """Leaves below one path that are words; each gives what its value is called."""
 
     path: str
     leaves: Mapping[str, str]
 
 
-class GnmiMap(_Part):
+class GnmiMap(MapPart):
     """One file."""
 
     about: str
@@ -72,7 +57,7 @@ class GnmiMap(_Part):
     neighbor: Words
 
 
-class Leaf(_Part):
+class Leaf(MapPart):
     """A leaf's rule with the names of its path's keys, and its rank among others of its metric."""
 
     rule: LeafRule
@@ -110,18 +95,13 @@ def named(name: str) -> GnmiMap:
     Raises:
         SiteError: it is wrong; the message says where.
     """
-    file = FOLDER / f"{name}.yaml"
-    try:
-        known = GnmiMap.model_validate(load(file).value)
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        raise SiteError(
-            f"{file.name}: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-        ) from None
-    for rules in known.rules:
+    file = load(FOLDER / f"{name}.yaml")
+    known = file.validated(GnmiMap, file.value)
+    for number, rules in enumerate(known.rules):
         given = {"port" if key == "module" else key for key in keys(rules.path)}
         for leaf, rule in rules.leaves.items():
             missing = set(rule.to.labels) - given - rule.labels.keys() - {"device"}
             if missing:
-                raise SiteError(f"{file.name}: {rules.path}/{leaf}: no label {missing.pop()}")
+                place = ("rules", number, "leaves", leaf)
+                raise file.error(place, f"no label {missing.pop()}")
     return known

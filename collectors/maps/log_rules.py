@@ -15,8 +15,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
+from collectors.maps.map_parts import MapPart
 from collectors.protocols.log_line import KERNEL
 from fabrichealth.yamlfile import YamlFile, load
 
@@ -38,11 +39,7 @@ OWN_WORDS = {
 """How lines call themselves fatal or not."""
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Meaning(_Part):
+class Meaning(MapPart):
     """What a code means, and whether work on the device is lost; unknown where it depends."""
 
     means: str
@@ -56,7 +53,7 @@ Marks = Annotated[
 ]
 
 
-class Rule(_Part):
+class Rule(MapPart):
     """Lines of one form."""
 
     code: str
@@ -95,7 +92,7 @@ class Rule(_Part):
         return tuple(_HOLE.sub(value, self.code) for value in self.codes) or (self.code,)
 
 
-class LogMap(_Part):
+class LogMap(MapPart):
     """The rules of one speaker."""
 
     about: str

@@ -11,8 +11,9 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BeforeValidator, Field
 
+from collectors.maps.map_parts import MapPart
 from collectors.maps.page_names import Template, pattern
 from fabrichealth.catalogue import METRICS
 from fabrichealth.errors import SiteError
@@ -36,13 +37,7 @@ Several = Annotated[tuple[Filled, ...], BeforeValidator(_several)]
 Names = Annotated[tuple[str, ...], BeforeValidator(_several), Field(min_length=1)]
 
 
-class _Part(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, arbitrary_types_allowed=True, populate_by_name=True
-    )
-
-
-class Sentinel(_Part):
+class Sentinel(MapPart):
     """Values from `least` to `most` that mean there is none; the reason says why."""
 
     least: float = -float("inf")
@@ -50,28 +45,28 @@ class Sentinel(_Part):
     reason: Reason = Reason.UNSUPPORTED
 
 
-class DeviceName(_Part):
+class DeviceName(MapPart):
     """How a device is called; `ids` are labels by which the topology may know it better."""
 
     name: Filled
     ids: tuple[str, ...] = ()
 
 
-class Gate(_Part):
+class Gate(MapPart):
     """Readings are absent where another sample of the same device has this value."""
 
     metric: str
     value: float
 
 
-class State(_Part):
+class State(MapPart):
     """A value that a label holds in words."""
 
     label: str
     values: Mapping[str, float] = Field(alias="is")
 
 
-class Codes(_Part):
+class Codes(MapPart):
     """A gauge of the last code, of which a counter is made (`last_codes`)."""
 
     name: str
@@ -82,7 +77,7 @@ class Codes(_Part):
     """Values that mean there was no error."""
 
 
-class Rule(_Part):
+class Rule(MapPart):
     """What some names of the page are in the catalogue."""
 
     names: Names = Field(alias="from")
@@ -119,7 +114,7 @@ class Rule(_Part):
         return tuple(pattern(name) for name in self.names)
 
 
-class PageMap(_Part):
+class PageMap(MapPart):
     """One exporter."""
 
     about: str

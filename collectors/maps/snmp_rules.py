@@ -10,23 +10,13 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import BeforeValidator, Field
 
 from collectors.maps import modules
-from fabrichealth.catalogue import METRICS
-from fabrichealth.errors import SiteError
-from fabrichealth.metric import Metric
+from collectors.maps.map_parts import AnyMetric, MapPart
 from fabrichealth.yamlfile import load
 
 FOLDER = Path(__file__).parent / "snmp"
-
-
-def _metric(name: object) -> object:
-    if isinstance(name, str):
-        if name not in METRICS:
-            raise ValueError(f"{name!r} is no metric of the catalogue")
-        return METRICS[name]
-    return name
 
 
 def _pattern(text: object) -> object:
@@ -46,30 +36,21 @@ def _alternatives(given: object) -> object:
     return given
 
 
-AnyMetric = Annotated[Metric, BeforeValidator(_metric)]
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, arbitrary_types_allowed=True, populate_by_name=True
-    )
-
-
-class Column(_Part):
+class Column(MapPart):
     """One column of a table: its place below the entry, and the bits of a counter."""
 
     at: int
     bits: Literal[0, 32, 64] = 0
 
 
-class Table(_Part):
+class Table(MapPart):
     """Columns below one entry."""
 
     entry: str = Field(pattern=r"^[0-9]+(\.[0-9]+)+$")
     columns: Mapping[str, Annotated[Column, BeforeValidator(_column)]]
 
 
-class _File(_Part):
+class _File(MapPart):
     about: str
     tables: tuple[Table, ...]
 
@@ -88,7 +69,7 @@ class _File(_Part):
         return {name: one.bits for table in self.tables for name, one in table.columns.items()}
 
 
-class Rule(_Part):
+class Rule(MapPart):
     """What some columns are in the catalogue."""
 
     to: AnyMetric
@@ -106,7 +87,7 @@ class Rule(_Part):
     most: Literal["", "octets", "frames"] = ""
 
 
-class PortColumns(_Part):
+class PortColumns(MapPart):
     """Which columns tell what the rows are."""
 
     names: tuple[str, str]
@@ -125,7 +106,7 @@ class PortMap(_File):
     rules: tuple[Rule, ...]
 
 
-class ModulePattern(_Part):
+class ModulePattern(MapPart):
     """Names of one quantity of optical modules."""
 
     name: Annotated[re.Pattern[str], BeforeValidator(_pattern)]
@@ -171,16 +152,10 @@ def _read(name: str, kind: type[Map]) -> Map:
     Raises:
         SiteError: it is wrong; the message says where.
     """
-    file = FOLDER / f"{name}.yaml"
-    try:
-        known = kind.model_validate(load(file).value)
-    except ValidationError as wrong:
-        first = wrong.errors()[0]
-        raise SiteError(
-            f"{file.name}: {'.'.join(map(str, first['loc']))}: {first['msg']}"
-        ) from None
+    file = load(FOLDER / f"{name}.yaml")
+    known = file.validated(kind, file.value)
     for what in _faults(known):
-        raise SiteError(f"{file.name}: {what}")
+        raise file.error((), what)
     return known
 
 

@@ -10,12 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
+from collectors.maps.map_parts import AnyMetric, MapPart
 from collectors.protocols import json_tree
-from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.devices import DEVICE_INFO
 from fabrichealth.catalogue.optics import LOS, OPTICS_INFO, RX_POWER
 from fabrichealth.catalogue.ports import PORT_INFO
@@ -50,24 +50,10 @@ FACTS = {"port": PORT_INFO, "optics": OPTICS_INFO, "device": DEVICE_INFO}
 HEARD = {"neighbor.system", "neighbor.chassis", "neighbor.port", "neighbor.port_type"}
 
 
-def _metric(name: object) -> object:
-    if isinstance(name, str):
-        if name not in METRICS:
-            raise ValueError(f"{name!r} is no metric of the catalogue")
-        return METRICS[name]
-    return name
-
-
-class _Part(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", frozen=True, arbitrary_types_allowed=True, populate_by_name=True
-    )
-
-
-class LeafRule(_Part):
+class LeafRule(MapPart):
     """What one leaf is: a reading, a word of an info series or a neighbour, or a time stamp."""
 
-    to: Annotated[Metric | None, BeforeValidator(_metric)] = None
+    to: AnyMetric | None = None
     form: Form = Field("number", alias="as")
     worth: float = 1.0
     labels: Mapping[str, str] = Field(default_factory=dict)
@@ -80,14 +66,14 @@ class LeafRule(_Part):
     """When what lies beside this leaf was measured, in unix seconds."""
 
 
-class PathRules(_Part):
+class PathRules(MapPart):
     """The leaves below one path."""
 
     below: str
     leaves: Mapping[str, LeafRule]
 
 
-class TreeMap(_Part):
+class TreeMap(MapPart):
     """One file."""
 
     about: str
