@@ -52,11 +52,7 @@ class Changes:
 
     def row(self, *labels: str) -> int | None:
         """Return the place of a series among `rows`, or None."""
-        number = self.table.find(self.metric, labels)
-        if number is None:
-            return None
-        place = int(np.searchsorted(self.rows, number))
-        return place if place < len(self.rows) and self.rows[place] == number else None
+        return self.table.place(self.rows, self.metric, labels)
 
     @cached_property
     def row_of(self) -> NDArray[np.intp]:

@@ -35,11 +35,7 @@ class Past:
 
     def row(self, *labels: str) -> int | None:
         """Return the row of a series, or None if it has none yet."""
-        number = self.table.find(self.metric, labels)
-        if number is None:
-            return None
-        place = int(np.searchsorted(self.series, number))
-        return place if place < len(self.series) and self.series[place] == number else None
+        return self.table.place(self.series, self.metric, labels)
 
     @cached_property
     def middles(self) -> Floats:

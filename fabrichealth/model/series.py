@@ -59,6 +59,14 @@ class SeriesTable:
         """Return the number of a series, or None if it never appeared."""
         return self._ids.get((metric, labels))
 
+    def place(self, series: Ids, metric: Metric, labels: Labels) -> int | None:
+        """Return where a series stands among ascending ones, or None if it is not among them."""
+        number = self.find(metric, labels)
+        if number is None:
+            return None
+        place = int(np.searchsorted(series, number))
+        return place if place < len(series) and series[place] == number else None
+
     def metric(self, series: int) -> Metric:
         """Return the metric of a series."""
         return self._metrics[series]

@@ -38,11 +38,7 @@ class Window:
 
     def row(self, *labels: str) -> int | None:
         """Return the row of a series, or None if it is not in the window."""
-        number = self.table.find(self.metric, labels)
-        if number is None:
-            return None
-        at = int(np.searchsorted(self.series, number))
-        return at if at < len(self.series) and self.series[at] == number else None
+        return self.table.place(self.series, self.metric, labels)
 
     def codes(self, *names: str) -> NDArray[np.int64]:
         """Return one integer per row, equal where the named labels are equal."""
