@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from pydantic import field_validator
 
+from fabrichealth.errors import SourceUnavailable
 from fabrichealth.metric import Metric
 from fabrichealth.model import Poll, SeriesTable
 from fabrichealth.settings import Duration, Settings, seconds
@@ -23,6 +24,10 @@ LOGIN = ("user", "secret_file", "secret_env")
 
 TRUST = ("ca_file", "fingerprint")
 """Keys of a target that say whose certificate is believed."""
+
+
+PATIENCE = 0.9
+"""Share of the time-out: the rest is for what is done with the answers."""
 
 
 class SourceSettings(Settings):
@@ -36,6 +41,11 @@ class SourceSettings(Settings):
 
     stale_after: Duration = seconds(300)
     """A reading stamped by the device this long before the poll is refused as stale."""
+
+    @property
+    def patience(self) -> float:
+        """Seconds of a visit after which what has come is kept and what has not is missing."""
+        return PATIENCE * self.timeout
 
     @field_validator("period", "timeout")
     @classmethod
@@ -97,6 +107,12 @@ class Source(ABC):
         self.target = target
         self.table = table
         self.clock = table.clock(target.source, target.name)
+
+    @property
+    def addressless(self) -> SourceUnavailable:
+        """What to raise where a target of this kind has no address to read."""
+        form = f"{self.schemes[0]}://.."
+        return SourceUnavailable(f"{self.target.name}: no address to read; give address: {form}")
 
     @abstractmethod
     async def read(self, at: float) -> Poll:

@@ -4,14 +4,24 @@ Several replies may tell the same thing (the driver's own count and the kernel's
 was taken wins, so a caller takes the better witness first.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import isfinite
 
 import numpy as np
 
 from fabrichealth.events import Event
 from fabrichealth.metric import Metric
-from fabrichealth.model import Batch, Floats, Ids, Labels, Poll, Reason, Refused, SeriesTable
+from fabrichealth.model import (
+    Batch,
+    Floats,
+    Ids,
+    Labels,
+    Neighbor,
+    Poll,
+    Reason,
+    Refused,
+    SeriesTable,
+)
 
 Reading = tuple[Metric, Labels, float]
 """A metric, the values of its labels after device and port, and a value in its unit."""
@@ -61,8 +71,8 @@ class Columns:
         """Count one reading that was not taken."""
         self.refused.append(Refused(reason, what, labels, raw))
 
-    def poll(self, clock: int, at: float) -> Poll:
-        """Return what was gathered as one poll."""
+    def poll(self, clock: int, at: float, neighbors: Sequence[Neighbor] = ()) -> Poll:
+        """Return what was gathered as one poll, each neighbour once."""
         self._flush()
         series = np.concatenate([np.empty(0, np.int32), *(ids for ids, _ in self._arrays)])
         values = np.concatenate([np.empty(0), *(floats for _, floats in self._arrays)])
@@ -72,7 +82,8 @@ class Columns:
             kept = ~np.isin(distinct, np.concatenate(self._withheld))
             distinct, values = distinct[kept], values[kept]
         batches = [Batch(clock, at, distinct, values)] if len(distinct) else []
-        return Poll(batches, self.refused, events=self.events, missing=self.missing)
+        once = list(dict.fromkeys(neighbors))
+        return Poll(batches, self.refused, once, self.events, self.missing)
 
     def _flush(self) -> None:
         self._arrays.append((np.array(self._series, np.int32), np.array(self._values, np.float64)))

@@ -38,8 +38,6 @@ from fabrichealth.settings import Duration, Size, seconds
 PATH = "/command-api"
 EOS = tree_rules.FOLDER / "eapi" / "eos.yaml"
 STAMPS = {"updateTime", "counterRefreshTime"}
-SHARE = 0.9
-"""Of the time-out: what has not come by then is missing, what has come is kept."""
 SLACK = 0.1
 """Share of a period by which a command may come early, so that jitter does not skip a turn."""
 
@@ -122,7 +120,7 @@ class Eapi(Source):
         Raises:
             SourceUnavailable: no answer, or one that is not eAPI's.
         """
-        slack, share = SLACK * self.settings.period, SHARE * self.settings.timeout
+        slack, share = SLACK * self.settings.period, self.settings.patience
         try:
             found = await self._commands.run(at, slack, self._ask, share)
         except TimeoutError:
@@ -190,9 +188,7 @@ class Eapi(Source):
 
     async def _ask(self, wanted: list[str]) -> Answer:
         if self._http is None:
-            raise SourceUnavailable(
-                f"{self.target.name}: no address to read; give address: https://.."
-            )
+            raise self.addressless
         reply = await self._http.ask("POST", self._path, json=eapi.request(wanted))
         try:
             return eapi.answer(json_tree.document(reply.body))
@@ -213,8 +209,7 @@ class Eapi(Source):
 
     def _poll(self, at: float, columns: Columns) -> Poll:
         neighbors = self._sheets.finish(columns)
-        poll = columns.poll(self.clock, at)
-        return Poll(poll.batches, poll.refused, neighbors, poll.events, poll.missing)
+        return columns.poll(self.clock, at, neighbors)
 
 
 def _results(files: list[Path]) -> tuple[list[Result], str]:

@@ -32,8 +32,6 @@ from fabrichealth.settings import Duration, seconds
 
 OPENCONFIG, SONIC = "openconfig", "sonic"
 MICROSECOND = 1e-6
-SHARE = 0.9
-"""Of the time-out: what has not come by then is missing, what has come is kept."""
 
 
 class GnmiSettings(SourceSettings):
@@ -90,12 +88,10 @@ class Gnmi(Source):
             SourceUnavailable: nothing came.
         """
         if self._client is None:
-            raise SourceUnavailable(
-                f"{self.target.name}: no address to read; give address: grpc://.."
-            )
+            raise self.addressless
         loop = asyncio.get_running_loop()
         began = loop.time()
-        heard, silent = await self._client.news(began + SHARE * self.settings.timeout)
+        heard, silent = await self._client.news(began + self.settings.patience)
         columns = Columns(self.table)
         newest = max((one.arrived for one in heard.values()), default=began)
         came = at + newest - began
@@ -166,9 +162,7 @@ class Gnmi(Source):
             content: Any = tables.databases()
             for _, part in self._sonic.parts(at, columns, neighbors, whole=True):
                 asking.run(part, content)
-        poll = columns.poll(self.clock, at)
-        unique = list(dict.fromkeys(neighbors))
-        return Poll(poll.batches, poll.refused, unique, poll.events, poll.missing)
+        return columns.poll(self.clock, at, neighbors)
 
 
 def _blobs(text: str) -> list[Blob]:

@@ -92,7 +92,7 @@ class Hccn(Source):
         columns = Columns(self.table)
         self._heard = {}
         loop = asyncio.get_running_loop()
-        until = loop.time() + 0.9 * self.settings.timeout
+        until = loop.time() + self.settings.patience
         for npu in npus:
             await self._ask(tool, npu, until, columns)
         poll = self._polled(columns, at)

@@ -33,10 +33,6 @@ CABLES, FRONT_PORTS = "cables", "front-ports"
 MOST_PAGES = 10_000
 
 
-SHARE = 0.9
-"""Of the time-out: pages that have not come by then are missing, those that came are kept."""
-
-
 class NetboxSettings(SourceSettings):
     """Netbox section of the configuration."""
 
@@ -106,7 +102,7 @@ class Netbox(Source):
             raise SourceUnavailable(f"{self.target.name}: no address; give address: https://..")
         columns = Columns(self.table)
         gathered = _Gathered()
-        self._deadline = asyncio.get_running_loop().time() + SHARE * self.settings.timeout
+        self._deadline = asyncio.get_running_loop().time() + self.settings.patience
         await self._pages(self._http, CABLES, gathered, columns)
         if any(through_panels(gathered.cables.values())):
             try:
@@ -212,9 +208,7 @@ class Netbox(Source):
             columns.refuse(Reason.MALFORMED, "cable", {"cable": str(cable.id)}, "an end unknown")
         for text in gathered.malformed:
             columns.refuse(Reason.MALFORMED, "result", {}, text)
-        poll = columns.poll(self.clock, at)
-        poll.neighbors.extend(neighbors)
-        return poll
+        return columns.poll(self.clock, at, list(neighbors))
 
 
 def _unknown(cables: Iterable[Cable]) -> list[Cable]:

@@ -64,7 +64,7 @@ class Nvsmi(Source):
             SourceUnavailable: it is not there, hangs, or lists no accelerator.
         """
         columns = Columns(self.table)
-        within = 0.9 * self.settings.timeout
+        within = self.settings.patience
         try:
             asked = (QUERY, *LINKS) if self.settings.nvlink else (QUERY,)
             query, *links = await asyncio.gather(*(run(words, within) for words in asked))

@@ -37,8 +37,6 @@ INTERFACES = "interface?rev=operational"
 NVUE = tree_rules.FOLDER / "nvue" / "nvue.yaml"
 ALONE = "1"
 """The port of a body that does not say whose it is."""
-SHARE = 0.9
-"""Of the time-out: what has not come by then is missing, what has come is kept."""
 SLACK = 0.1
 """Share of a period by which a part may be read early, so that jitter does not skip a turn."""
 
@@ -109,7 +107,7 @@ class Nvue(Source):
             SourceUnavailable: no answer, or one that is not NVUE's.
         """
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + SHARE * self.settings.timeout
+        deadline = loop.time() + self.settings.patience
         interfaces = await self._ask(INTERFACES)
         if not isinstance(interfaces, dict):
             raise SourceUnavailable(
@@ -172,9 +170,7 @@ class Nvue(Source):
 
     async def _ask(self, resource: str) -> Any:
         if self._http is None:
-            raise SourceUnavailable(
-                f"{self.target.name}: no address to read; give address: https://.."
-            )
+            raise self.addressless
         async with self._turn:
             reply = await self._http.get(f"{self._path}/{resource}")
         try:
@@ -187,8 +183,7 @@ class Nvue(Source):
 
     def _poll(self, at: float, columns: Columns) -> Poll:
         neighbors = self._sheets.finish(columns)
-        poll = columns.poll(self.clock, at)
-        return Poll(poll.batches, poll.refused, neighbors, poll.events, poll.missing)
+        return columns.poll(self.clock, at, neighbors)
 
 
 def _told(part: Part, trees: list[Any]) -> bool:

@@ -67,9 +67,7 @@ class Prom(Source):
     async def read(self, at: float) -> Poll:
         """Read the page once."""
         if self._http is None:
-            raise SourceUnavailable(
-                f"{self.target.name}: no address to read; give address: http://.."
-            )
+            raise self.addressless
         reply = await self._http.get(headers={"Accept": ACCEPT})
         kind = reply.content_type
         if "html" in kind or reply.body.lstrip()[:1] == b"<":

@@ -40,8 +40,6 @@ from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
 from fabrichealth.settings import Duration, seconds
 
 SYS_UPTIME = "1.3.6.1.2.1.1.3"
-SHARE = 0.9
-"""Of the time-out: what has not come by then is missing, what has come is kept."""
 
 
 class SnmpSettings(SourceSettings):
@@ -132,12 +130,10 @@ class Snmp(Source):
             SourceUnavailable: it did not answer.
         """
         if self._client is None:
-            raise SourceUnavailable(
-                f"{self.target.name}: no address to read; give address: snmp://.."
-            )
+            raise self.addressless
         columns = Columns(self.table)
         neighbors: list[Neighbor] = []
-        deadline = asyncio.get_running_loop().time() + SHARE * self.settings.timeout
+        deadline = asyncio.get_running_loop().time() + self.settings.patience
         answers = 0
         for name, part in self._parts(at, columns, neighbors):
             try:
@@ -149,7 +145,7 @@ class Snmp(Source):
                 columns.missing.append(name)
                 self._due.update(dict.fromkeys(self._due.keys() & {name}, 0.0))
                 break
-        poll = columns.poll(self.clock, at)
+        poll = columns.poll(self.clock, at, neighbors)
         where = f"{self.target.name}: {self._client.where}"
         if not answers:
             raise SourceUnavailable(f"{where} answers with what is no SNMP; check the address")
@@ -165,7 +161,7 @@ class Snmp(Source):
             raise SourceUnavailable(
                 f"{where} shows no ports; does the view of this community or user hold IF-MIB?"
             )
-        return Poll(poll.batches, poll.refused, neighbors, poll.events, poll.missing)
+        return poll
 
     def captured(self, files: list[Path], at: float) -> Poll:
         """Read one poll from the walks in these files.
@@ -178,8 +174,7 @@ class Snmp(Source):
         recording = Recording(self._recorded(files, columns))
         for _, part in self._parts(at, columns, neighbors, whole=True):
             asking.run(part, recording)
-        poll = columns.poll(self.clock, at)
-        return Poll(poll.batches, poll.refused, neighbors, poll.events, poll.missing)
+        return columns.poll(self.clock, at, neighbors)
 
     def memory(self) -> dict[str, Any]:
         """Return what the repair of wraps must remember, and when the device booted."""

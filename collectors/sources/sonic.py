@@ -31,8 +31,6 @@ from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
 from fabrichealth.settings import Duration, Size, seconds
 
 PAUSE_WORTH = {"ms": 1e-3, "us": 1e-6, "ns": 1e-9}
-SHARE = 0.9
-"""Of the time-out: what has not come by then is missing, what has come is kept."""
 
 CONFIG, GLOBAL = "database_config.json", "database_global.json"
 
@@ -82,13 +80,11 @@ class Sonic(Source):
             SourceUnavailable: no database answered.
         """
         if not self._clients:
-            raise SourceUnavailable(
-                f"{self.target.name}: no address to read; give address: redis://.."
-            )
+            raise self.addressless
         columns = Columns(self.table)
         neighbors: list[Neighbor] = []
         failures: dict[str, SourceUnavailable] = {}
-        deadline = asyncio.get_running_loop().time() + SHARE * self.settings.timeout
+        deadline = asyncio.get_running_loop().time() + self.settings.patience
         answers = 0
         for name, client in self._clients.items():
             client.begin()
@@ -103,7 +99,7 @@ class Sonic(Source):
         if failures and not answers:
             raise next(iter(failures.values()))
         columns.missing.extend(failures)
-        return _with_neighbors(columns.poll(self.clock, at), neighbors)
+        return columns.poll(self.clock, at, neighbors)
 
     def captured(self, files: list[Path], at: float) -> Poll:
         """Read one poll from the databases in these files.
@@ -138,7 +134,7 @@ class Sonic(Source):
         for name, space in found.items():
             for _, part in self._namespace(name).parts(at, columns, neighbors, whole=True):
                 asking.run(part, space)
-        return _with_neighbors(columns.poll(self.clock, at), neighbors)
+        return columns.poll(self.clock, at, neighbors)
 
     async def close(self) -> None:
         """Close the connections."""
@@ -230,11 +226,3 @@ def _document(file: Captured) -> Any:
         return json.loads(file.text)
     except (ValueError, RecursionError):
         return None
-
-
-def _with_neighbors(poll: Poll, neighbors: list[Neighbor]) -> Poll:
-    return Poll(poll.batches, poll.refused, _known_once(neighbors), poll.events, poll.missing)
-
-
-def _known_once(neighbors: list[Neighbor]) -> list[Neighbor]:
-    return list(dict.fromkeys(neighbors))

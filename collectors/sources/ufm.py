@@ -82,9 +82,7 @@ class Ufm(Source):
             SourceUnavailable: no answer, or one that is of no UFM.
         """
         if self._http is None:
-            raise SourceUnavailable(
-                f"{self.target.name}: no address to read; give address: http://.."
-            )
+            raise self.addressless
         found: list[Table] = []
         for path in self._paths:
             reply = await self._http.get(path)
