@@ -5,12 +5,10 @@ Written from NVUE's object model; `flat` is a module as older releases show it.
 
 from typing import Any
 
-from emulator.ethernet import LOSSLESS, PRIORITIES, EthernetState
+from emulator.ethernet import FRAME_BYTES, LOSSLESS, PRIORITIES, EthernetState
 from emulator.fabric import PortState
+from emulator.module_kinds import Limits
 
-FRAME_BYTES = 4096
-LIMITS = ("high-alarm-threshold", "low-alarm-threshold", "high-warning-threshold",
-          "low-warning-threshold")  # fmt: skip
 Json = dict[str, Any]
 
 
@@ -31,7 +29,7 @@ def link(port: PortState) -> Json:
 
 def counters(port: PortState) -> Json:
     """Return its packet counters."""
-    received, sent = int(port.rx_words) * 4, int(port.tx_words) * 4
+    received, sent = int(port.rx_octets), int(port.tx_octets)
     state = port.ethernet
     return {
         "carrier-down-count": int(port.link_downs),
@@ -50,8 +48,8 @@ def counters(port: PortState) -> Json:
 def nvlink(port: PortState) -> Json:
     """Return all counters of a port of an NVLink switch."""
     return {
-        "in-bytes": int(port.rx_words) * 4,
-        "out-bytes": int(port.tx_words) * 4,
+        "in-bytes": int(port.rx_octets),
+        "out-bytes": int(port.tx_octets),
         "out-wait": 1000,
         "buffer-overrun-errors": 0,
         "link": {
@@ -105,7 +103,7 @@ def qos(port: PortState, state: EthernetState | None) -> Json:
     """Return its queues, pauses and marks."""
     if state is None:
         return {}
-    sent = int(port.tx_words) * 4 // FRAME_BYTES
+    sent = int(port.tx_octets) // FRAME_BYTES
     return {
         "pfc-stats": {
             str(n): {
@@ -128,9 +126,15 @@ def qos(port: PortState, state: EthernetState | None) -> Json:
     }
 
 
-def _bounded(name: str, value: str, unit: str, limits: tuple[float, ...]) -> Json:
-    bounds = {key: f"{one:.2f} {unit}" for key, one in zip(LIMITS, limits, strict=True)}
-    return {name: value, "alarm": "Off", **bounds}
+def _bounded(name: str, value: str, unit: str, limits: Limits) -> Json:
+    bounds = {
+        "high-alarm-threshold": limits.high_alarm,
+        "low-alarm-threshold": limits.low_alarm,
+        "high-warning-threshold": limits.high_warning,
+        "low-warning-threshold": limits.low_warning,
+    }
+    told = {key: f"{one:.2f} {unit}" for key, one in bounds.items()}
+    return {name: value, "alarm": "Off", **told}
 
 
 def _power(dbm: float) -> str:
@@ -143,14 +147,15 @@ def module(port: PortState) -> Json:
     if state is None:
         return {}
     module = state.module
+    limits = module.built.limits
     channels = {}
     for lane in range(module.lanes):
         received, sent = _power(module.rx_dbm[lane]), _power(module.tx_dbm[lane])
         bias = f"{module.bias_ma[lane]:.3f} mA"
         channels[f"channel-{lane + 1}"] = {
-            "rx-power": _bounded("power", received, "dBm", (5.5, -6.9, 4.0, -5.9)),
-            "tx-power": _bounded("power", sent, "dBm", (5.5, -4.3, 4.0, -3.3)),
-            "tx-bias-current": _bounded("current", bias, "mA", (100.0, 0.0, 95.0, 5.0)),
+            "rx-power": _bounded("power", received, "dBm", limits["rx_power"]),
+            "tx-power": _bounded("power", sent, "dBm", limits["tx_power"]),
+            "tx-bias-current": _bounded("current", bias, "mA", limits["tx_bias"]),
         }
     warm = f"{module.temperature:.2f} C"
     return {
@@ -161,8 +166,8 @@ def module(port: PortState) -> Json:
         "vendor-sn": module.serial,
         "vendor-rev": "A1",
         "error-status": "N/A",
-        "temperature": _bounded("temperature", warm, "C", (75.0, -5.0, 70.0, 0.0)),
-        "voltage": _bounded("voltage", f"{module.voltage:.4f} V", "V", (3.63, 2.97, 3.46, 3.13)),
+        "temperature": _bounded("temperature", warm, "C", limits["temperature"]),
+        "voltage": _bounded("voltage", f"{module.voltage:.4f} V", "V", limits["supply_voltage"]),
         "channel": channels,
     }
 

@@ -6,7 +6,6 @@ password, lack commands, refuse them, be slow, and answer with a page for people
 """
 
 import asyncio
-import base64
 import json
 import ssl
 from dataclasses import dataclass, field
@@ -16,7 +15,7 @@ from aiohttp import web
 
 from emulator.eos import SHOW
 from emulator.fabric import Fabric
-from emulator.loopback import Loopback
+from emulator.loopback import Loopback, basic
 
 
 class Refusal(Exception):
@@ -69,7 +68,7 @@ class EapiSwitch:
         if self.name in self.fabric.dark:
             raise web.HTTPServiceUnavailable
         await asyncio.sleep(self.delay)
-        if self.password and request.headers.get("Authorization") != _basic(*self.password):
+        if self.password and request.headers.get("Authorization") != basic(*self.password):
             raise web.HTTPUnauthorized(headers={"WWW-Authenticate": 'Basic realm="COMMAND_API"'})
         if self.page:
             return web.Response(text=self.page, content_type="text/html")
@@ -107,7 +106,3 @@ class EapiSwitch:
             if port.ethernet is not None
         ]
         return SHOW[command](self.fabric, rows)
-
-
-def _basic(user: str, word: str) -> str:
-    return f"Basic {base64.b64encode(f'{user}:{word}'.encode()).decode()}"

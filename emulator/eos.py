@@ -6,19 +6,19 @@ Written from the fields of each show command.
 from collections.abc import Callable
 from typing import Any
 
-from emulator.ethernet import LOSSLESS, PRIORITIES, EthernetState
+from emulator.ethernet import FRAME_BYTES, LOSSLESS, PRIORITIES, EthernetState
 from emulator.fabric import Fabric, PortState
+from emulator.module_kinds import ModuleKind
 
-FRAME_BYTES = 4096
 LANES = 4
-LIMITS = {
-    "temperature": (75.0, -5.0, 70.0, 0.0),
-    "voltage": (3.63, 2.97, 3.46, 3.13),
-    "rxPower": (5.5, -6.9, 4.0, -5.9),
-    "txPower": (5.5, -4.3, 4.0, -3.3),
-    "txBias": (100.0, 0.0, 95.0, 5.0),
+LIMITED = {
+    "temperature": "temperature",
+    "voltage": "supply_voltage",
+    "rxPower": "rx_power",
+    "txPower": "tx_power",
+    "txBias": "tx_bias",
 }
-"""High alarm, low alarm, high warning, low warning of a 400GBASE-DR4 module."""
+"""Quantities by the names that EOS has for them."""
 
 Row = tuple[str, PortState, EthernetState]
 
@@ -26,7 +26,7 @@ Row = tuple[str, PortState, EthernetState]
 def _interfaces(fabric: Fabric, rows: list[Row]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, port, state in rows:
-        received, sent = int(port.rx_words) * 4, int(port.tx_words) * 4
+        received, sent = int(port.rx_octets), int(port.tx_octets)
         found[name] = {
             "name": name,
             "hardware": "ethernet",
@@ -99,7 +99,7 @@ def _pauses(fabric: Fabric, rows: list[Row]) -> dict[str, Any]:
 
 def _queues(fabric: Fabric, rows: list[Row]) -> dict[str, Any]:
     def queue(number: int, port: PortState, state: EthernetState) -> dict[str, Any]:
-        sent = int(port.tx_words) * 4 if number == LOSSLESS else 0
+        sent = int(port.tx_octets) if number == LOSSLESS else 0
         dropped = int(state.tx_discards) if number == LOSSLESS else 0
         egress = {"enqueuedPackets": sent // FRAME_BYTES, "enqueuedBytes": sent,
                   "droppedPackets": dropped}  # fmt: skip
@@ -130,10 +130,15 @@ def _marks(fabric: Fabric, rows: list[Row]) -> dict[str, Any]:
     }
 
 
-def _limits(quantity: str) -> dict[str, Any]:
-    names = ("highAlarm", "lowAlarm", "highWarn", "lowWarn")
-    told = dict(zip(names, LIMITS[quantity], strict=True))
-    return told | {f"{name}Overridden": False for name in names}
+def _limits(kind: ModuleKind, quantity: str) -> dict[str, Any]:
+    limits = kind.limits[LIMITED[quantity]]
+    told: dict[str, Any] = {
+        "highAlarm": limits.high_alarm,
+        "lowAlarm": limits.low_alarm,
+        "highWarn": limits.high_warning,
+        "lowWarn": limits.low_warning,
+    }
+    return told | {f"{name}Overridden": False for name in tuple(told)}
 
 
 def _light(fabric: Fabric, rows: list[Row]) -> dict[str, Any]:
@@ -153,7 +158,11 @@ def _light(fabric: Fabric, rows: list[Row]) -> dict[str, Any]:
             "mediaType": "400GBASE-DR4",
             "vendorSn": module.serial,
             "parameters": {
-                quantity: {"unit": unit, "channels": channels, "threshold": _limits(quantity)}
+                quantity: {
+                    "unit": unit,
+                    "channels": channels,
+                    "threshold": _limits(module.built, quantity),
+                }
                 for quantity, (unit, channels) in told.items()
             },
         }
@@ -177,7 +186,7 @@ def _lanes(fabric: Fabric, rows: list[Row]) -> dict[str, Any]:
                 "txPower": module.tx_dbm[lane],
                 "rxPower": module.rx_dbm[lane],
                 "updateTime": fabric.now,
-                "details": {quantity: _limits(quantity) for quantity in LIMITS},
+                "details": {one: _limits(module.built, one) for one in LIMITED},
             }
     return {"interfaces": found}
 
@@ -218,7 +227,7 @@ def _phys(fabric: Fabric, rows: list[Row]) -> dict[str, Any]:
 def _neighbors(fabric: Fabric, rows: list[Row]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, port, _ in rows:
-        device, _, far = fabric.peer(port).name.partition("/")
+        device, far = fabric.facing(port)
         info = {
             "systemName": device,
             "chassisId": fabric.plan.mac(device),

@@ -15,6 +15,7 @@ LOSSLESS = 3
 QUANTUM_BITS = 512
 MOST_QUANTA = 65_535
 FRAME_BYTES = 4096
+"""Of every frame that a port carries."""
 
 
 @dataclass

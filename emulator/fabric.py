@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from emulator.ethernet import EthernetState
+from emulator.hosttree import WORD_BYTES
 from emulator.optics import ModuleState
 from emulator.plan import Cable, Plan
 from emulator.receiver import ReceiverState
@@ -58,6 +59,16 @@ class PortState:
                 self.optical = self.ethernet = EthernetState(module)
             else:
                 self.optical = ReceiverState(module)
+
+    @property
+    def rx_octets(self) -> float:
+        """Octets received."""
+        return self.rx_words * WORD_BYTES
+
+    @property
+    def tx_octets(self) -> float:
+        """Octets sent."""
+        return self.tx_words * WORD_BYTES
 
     @property
     def gbps(self) -> float:
@@ -160,6 +171,11 @@ class Fabric:
         """Return the port at the other end."""
         cable = port.cable
         return self.ports[cable.b if port.name == cable.a else cable.a]
+
+    def facing(self, port: PortState) -> tuple[str, str]:
+        """Return device and port at the other end, as LLDP tells them."""
+        device, _, far = self.peer(port).name.partition("/")
+        return device, far
 
     def retrain(self, cable_id: str, seconds: float = TRAINING_SECONDS) -> None:
         """Let a cable fall and come back after so many seconds."""

@@ -1,5 +1,6 @@
 """An HTTP server on loopback, for devices that answer over HTTP."""
 
+import base64
 import ssl
 from collections.abc import Awaitable, Callable
 
@@ -33,3 +34,8 @@ class Loopback:
         if self._runner is not None:
             await self._runner.cleanup()
             self._runner = None
+
+
+def basic(user: str, word: str) -> str:
+    """Return the header by which a user and a password are given (RFC 7617)."""
+    return f"Basic {base64.b64encode(f'{user}:{word}'.encode()).decode()}"

@@ -70,6 +70,13 @@ class ModuleKind:
     """dBm."""
 
     @property
+    def limits(self) -> dict[str, Limits]:
+        """The limits that its memory holds, by quantity: degrees Celsius, V, mA and dBm."""
+        of_light = {"tx_bias": self.bias, "tx_power": self.tx, "rx_power": self.rx}
+        held = {quantity: limits for quantity, limits in of_light.items() if limits is not None}
+        return {"temperature": TEMPERATURE, "supply_voltage": SUPPLY, **held}
+
+    @property
     def optical(self) -> bool:
         """Whether light is measured."""
         return self.laser is not None or self.external

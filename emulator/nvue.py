@@ -6,7 +6,6 @@ modules in a flat form, `NVOS` is an NVLink switch with all counters in one view
 """
 
 import asyncio
-import base64
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -15,7 +14,7 @@ from aiohttp import web
 
 from emulator import cumulus
 from emulator.fabric import Fabric, PortState
-from emulator.loopback import Loopback
+from emulator.loopback import Loopback, basic
 
 CUMULUS, OLDER, NVOS = "cumulus", "older", "nvos"
 Json = dict[str, Any]
@@ -76,7 +75,7 @@ class NvueSwitch:
 
     async def answer(self, request: web.Request) -> web.Response:
         """Answer one request."""
-        if self.password and request.headers.get("Authorization") != _basic(*self.password):
+        if self.password and request.headers.get("Authorization") != basic(*self.password):
             raise web.HTTPUnauthorized
         if self.page:
             return web.Response(text=self.page, content_type="text/html")
@@ -178,7 +177,3 @@ class NvueSwitch:
                 }
             }
         }
-
-
-def _basic(user: str, word: str) -> str:
-    return f"Basic {base64.b64encode(f'{user}:{word}'.encode()).decode()}"

@@ -7,20 +7,17 @@ Written from openconfig-interfaces, -if-ethernet, -platform, -platform-transceiv
 from collections.abc import Iterator
 from typing import Any
 
-from emulator.ethernet import LOSSLESS, EthernetState
+from emulator.ethernet import FRAME_BYTES, LOSSLESS, EthernetState
 from emulator.fabric import Fabric, PortState
 
-CRITICAL = {
-    "input-power-lower": "-6.9",
-    "input-power-upper": "5.5",
-    "output-power-lower": "-4.3",
-    "output-power-upper": "5.5",
-    "module-temperature-upper": "75.0",
-    "supply-voltage-upper": "3.63",
-    "supply-voltage-lower": "2.97",
-    "laser-bias-current-upper": "100.0",
+LIMITED = {
+    "temperature": "module-temperature",
+    "supply_voltage": "supply-voltage",
+    "rx_power": "input-power",
+    "tx_power": "output-power",
+    "tx_bias": "laser-bias-current",
 }
-"""Limits of a 400GBASE-DR4 module: its data sheet's kind."""
+"""Quantities as the leaves of a threshold call them."""
 
 
 def values(fabric: Fabric, switch: str) -> dict[str, Any]:
@@ -39,7 +36,7 @@ def values(fabric: Fabric, switch: str) -> dict[str, Any]:
 def _interface(name: str, port: PortState, state: EthernetState) -> dict[str, Any]:
     place = f"/interfaces/interface[name={name}]"
     queue = f"/qos/interfaces/interface[interface-id={name}]/output/queues/queue[name=UC{LOSSLESS}]"
-    received, sent = port.rx_words * 4, port.tx_words * 4
+    received, sent = port.rx_octets, port.tx_octets
     return {
         f"{place}/state": {
             "type": "iana-if-type:ethernetCsmacd",
@@ -49,8 +46,8 @@ def _interface(name: str, port: PortState, state: EthernetState) -> dict[str, An
             "counters": {
                 "in-octets": f"{received:.0f}",
                 "out-octets": f"{sent:.0f}",
-                "in-pkts": f"{received / 4096:.0f}",
-                "out-pkts": f"{sent / 4096:.0f}",
+                "in-pkts": f"{received / FRAME_BYTES:.0f}",
+                "out-pkts": f"{sent / FRAME_BYTES:.0f}",
                 "in-errors": f"{state.rx_errors:.0f}",
                 "in-fcs-errors": "0",
                 "in-discards": f"{state.rx_discards:.0f}",
@@ -66,7 +63,7 @@ def _interface(name: str, port: PortState, state: EthernetState) -> dict[str, An
         },
         f"{queue}/state": {
             "transmit-octets": f"{sent:.0f}",
-            "transmit-pkts": f"{sent / 4096:.0f}",
+            "transmit-pkts": f"{sent / FRAME_BYTES:.0f}",
             "dropped-pkts": "0",
             "ecn-marked-pkts": f"{state.ecn_marked:.0f}",
         },
@@ -103,12 +100,17 @@ def _module(name: str, port: PortState, state: EthernetState) -> Iterator[tuple[
         for lane in range(module.lanes)
     ]
     yield f"{component}/transceiver/physical-channels", {"channel": channels}
-    limits = [{"severity": "openconfig-alarm-types:CRITICAL", "state": CRITICAL}]
-    yield f"{component}/transceiver/thresholds", {"threshold": limits}
+    critical = {
+        f"{LIMITED[quantity]}-{end}": f"{value:.2f}"
+        for quantity, limits in module.built.limits.items()
+        for end, value in (("upper", limits.high_alarm), ("lower", limits.low_alarm))
+    }
+    threshold = {"severity": "openconfig-alarm-types:CRITICAL", "state": critical}
+    yield f"{component}/transceiver/thresholds", {"threshold": [threshold]}
 
 
 def _neighbor(fabric: Fabric, name: str, port: PortState) -> dict[str, Any]:
-    device, _, far = fabric.peer(port).name.partition("/")
+    device, far = fabric.facing(port)
     return {
         f"/lldp/interfaces/interface[name={name}]/neighbors/neighbor[id=1]/state": {
             "system-name": device,

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from emulator import ber
 from emulator.ber import Oid
-from emulator.ethernet import EthernetState
+from emulator.ethernet import FRAME_BYTES, EthernetState
 from emulator.fabric import Fabric, PortState
 from emulator.snmp import Mib, Variable
 
@@ -26,7 +26,6 @@ LLDP_REMOTE: Oid = (1, 0, 8802, 1, 1, 2, 1, 4, 1, 1)
 ENTERPRISE: Oid = (1, 3, 6, 1, 4, 1, 8072, 3, 2, 10)
 UP_BEFORE = 40 * 86_400.0
 """Seconds that a switch ran before the emulation began."""
-FRAME = 4096
 ETHERNET, VLAN = 6, 136
 CELSIUS, VOLTS, AMPERES, WATTS = 8, 4, 5, 6
 UNITS, MILLI = 9, 8
@@ -69,7 +68,7 @@ def _variables(fabric: Fabric, switch: str) -> Iterator[Row]:
 
 
 def _interface(index: int, name: str, port: PortState, state: EthernetState) -> Iterator[Row]:
-    received, sent = round(port.rx_words * 4), round(port.tx_words * 4)
+    received, sent = round(port.rx_octets), round(port.tx_octets)
     torn = round(state.rx_errors)
     yield from _row(
         IF,
@@ -92,11 +91,11 @@ def _interface(index: int, name: str, port: PortState, state: EthernetState) -> 
         {
             1: _text(name),
             6: _count64(received),
-            7: _count64(received // FRAME),
+            7: _count64(received // FRAME_BYTES),
             8: _count64(0),
             9: _count64(0),
             10: _count64(sent),
-            11: _count64(sent // FRAME),
+            11: _count64(sent // FRAME_BYTES),
             12: _count64(0),
             13: _count64(0),
             15: Variable(ber.GAUGE32, round(port.gbps * 1000)),
@@ -133,7 +132,7 @@ def _neighbor(fabric: Fabric, index: int, name: str, port: PortState) -> Iterato
     yield from _row(LLDP_LOCAL, (index,), {2: _integer(5), 3: _text(name), 4: _text(name)})
     if not port.up:
         return
-    device, _, far = fabric.peer(port).name.partition("/")
+    device, far = fabric.facing(port)
     chassis = bytes.fromhex(fabric.plan.mac(device).replace(":", ""))
     yield from _row(
         LLDP_REMOTE,

@@ -7,9 +7,9 @@ key -> hash of text.
 import math
 from collections.abc import Iterator
 
-from emulator.ethernet import PRIORITIES, EthernetState
+from emulator.ethernet import FRAME_BYTES, PRIORITIES, EthernetState
 from emulator.fabric import Fabric, PortState
-from emulator.module_kinds import SUPPLY, TEMPERATURE, ModuleKind
+from emulator.module_kinds import ModuleKind
 from emulator.resp import Hashes
 
 APPL, COUNTERS, CONFIG, STATE = 0, 2, 4, 6
@@ -68,7 +68,7 @@ def _appl(fabric: Fabric, switch: str) -> Iterator[tuple[str, Row]]:
 
 
 def _neighbor(fabric: Fabric, port: PortState) -> Row:
-    device, _, far = fabric.peer(port).name.partition("/")
+    device, far = fabric.facing(port)
     return {
         "lldp_rem_sys_name": device,
         "lldp_rem_chassis_id_subtype": "4",
@@ -106,12 +106,12 @@ def _counters(fabric: Fabric, switch: str) -> Iterator[tuple[str, Row]]:
 
 
 def _port_counters(port: PortState, state: EthernetState) -> Row:
-    received, sent = port.rx_words * 4, port.tx_words * 4
+    received, sent = port.rx_octets, port.tx_octets
     told = {
         "IF_IN_OCTETS": received,
         "IF_OUT_OCTETS": sent,
-        "IF_IN_UCAST_PKTS": received / 4096,
-        "IF_OUT_UCAST_PKTS": sent / 4096,
+        "IF_IN_UCAST_PKTS": received / FRAME_BYTES,
+        "IF_OUT_UCAST_PKTS": sent / FRAME_BYTES,
         "IF_IN_NON_UCAST_PKTS": 0.0,
         "IF_OUT_NON_UCAST_PKTS": 0.0,
         "IF_IN_ERRORS": state.rx_errors,
@@ -134,10 +134,10 @@ def _port_counters(port: PortState, state: EthernetState) -> Row:
 
 
 def _queue_counters(port: PortState, state: EthernetState, queue: int) -> Row:
-    carried = port.tx_words * 4 if queue == LOSSLESS[0] else 0.0
+    carried = port.tx_octets if queue == LOSSLESS[0] else 0.0
     marked = state.ecn_marked if queue == LOSSLESS[0] else 0.0
     return {
-        f"{Q}PACKETS": f"{carried / 4096:.0f}",
+        f"{Q}PACKETS": f"{carried / FRAME_BYTES:.0f}",
         f"{Q}BYTES": f"{carried:.0f}",
         f"{Q}DROPPED_PACKETS": "0",
         f"{Q}WRED_ECN_MARKED_PACKETS": f"{marked:.0f}",
@@ -191,19 +191,21 @@ def _state(fabric: Fabric, switch: str) -> Iterator[tuple[str, Row]]:
             yield f"TRANSCEIVER_VDM_REAL_VALUE|{name}", measured
 
 
+LIMITED = {
+    "temperature": "temp",
+    "supply_voltage": "vcc",
+    "rx_power": "rxpower",
+    "tx_power": "txpower",
+    "tx_bias": "txbias",
+}
+"""Quantities as the table of limits calls them."""
+
+
 def _limits(kind: ModuleKind) -> Row:
     """Return a module's own limits, in C, V, dBm and mA."""
-    told = {
-        "temp": TEMPERATURE,
-        "vcc": SUPPLY,
-        "rxpower": kind.rx,
-        "txpower": kind.tx,
-        "txbias": kind.bias,
-    }
     return {
-        f"{quantity}{bound}{level}": f"{value:.3f}"
-        for quantity, limits in told.items()
-        if limits is not None
+        f"{LIMITED[quantity]}{bound}{level}": f"{value:.3f}"
+        for quantity, limits in kind.limits.items()
         for bound, level, value in (
             ("high", "alarm", limits.high_alarm),
             ("high", "warning", limits.high_warning),

@@ -15,7 +15,7 @@ from aiohttp import web
 
 from emulator.fabric import Fabric
 from emulator.faults import STEP
-from emulator.hosttree import WORD_BYTES, HostTree, Nic
+from emulator.hosttree import HostTree, Nic
 from emulator.kernlog import INTERFACE_PCI, KernelLog
 from emulator.pages import dcgm, switch
 from emulator.plan import Plan
@@ -173,8 +173,8 @@ class Supernode:
             if nic.interface:
                 nic.carrier_downs = int(port.link_downs)
                 nic.statistics.update(
-                    rx_bytes=int(port.rx_words) * WORD_BYTES,
-                    tx_bytes=int(port.tx_words) * WORD_BYTES,
+                    rx_bytes=int(port.rx_octets),
+                    tx_bytes=int(port.tx_octets),
                 )
 
     async def _serve(self, request: web.Request) -> web.Response:

@@ -14,8 +14,8 @@ FAMILIES: tuple[tuple[str, str, Callable[[PortState], int]], ...] = (
     ("fabric_port_symbol_errors_total", "counter", lambda port: int(port.symbol_errors)),
     ("fabric_port_link_down_total", "counter", lambda port: int(port.link_downs)),
     ("fabric_port_link_recoveries_total", "counter", lambda port: int(port.recoveries)),
-    ("fabric_port_rx_bytes_total", "counter", lambda port: int(port.rx_words) * 4),
-    ("fabric_port_tx_bytes_total", "counter", lambda port: int(port.tx_words) * 4),
+    ("fabric_port_rx_bytes_total", "counter", lambda port: int(port.rx_octets)),
+    ("fabric_port_tx_bytes_total", "counter", lambda port: int(port.tx_octets)),
 )
 OF_LIT_PORTS: tuple[tuple[str, str, Callable[[PortState], int]], ...] = (
     ("fabric_port_speed_bits_per_second", "gauge", lambda port: int(port.gbps * 1e9)),

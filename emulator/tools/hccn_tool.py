@@ -37,8 +37,8 @@ def _statistics(fabric: Fabric, port: str) -> str:
     state, ethernet = fabric.ports[port], fabric.ethernet(port)
     told = {
         "mac_rx_fcs_err_pkt_num": ethernet.rx_errors,
-        "mac_rx_total_oct_num": state.rx_words * 4,
-        "mac_tx_total_oct_num": state.tx_words * 4,
+        "mac_rx_total_oct_num": state.rx_octets,
+        "mac_tx_total_oct_num": state.tx_octets,
         **{f"mac_rx_pfc_pri{n}_pkt_num": ethernet.rx_pause_frames[n] for n in range(PRIORITIES)},
         **{f"mac_tx_pfc_pri{n}_pkt_num": ethernet.tx_pause_frames[n] for n in range(PRIORITIES)},
     }
