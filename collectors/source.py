@@ -29,6 +29,9 @@ TRUST = ("ca_file", "fingerprint")
 PATIENCE = 0.9
 """Share of the time-out: the rest is for what is done with the answers."""
 
+SLACK = 0.1
+"""Share of a period."""
+
 
 class SourceSettings(Settings):
     """What every source has; its own settings add to it."""
@@ -46,6 +49,11 @@ class SourceSettings(Settings):
     def patience(self) -> float:
         """Seconds of a visit after which what has come is kept and what has not is missing."""
         return PATIENCE * self.timeout
+
+    @property
+    def slack(self) -> float:
+        """Seconds by which what has a pace of its own may be read early: polls jitter."""
+        return SLACK * self.period
 
     @field_validator("period", "timeout")
     @classmethod

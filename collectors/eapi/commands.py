@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from collectors.protocols.eapi import Answer, Failure, Result
+from collectors.trees.pace import Pace
 from fabrichealth.errors import SourceUnavailable
 
 COUNTERS = (
@@ -42,20 +43,16 @@ class Commands:
 
     periods: dict[str, float]
     """How many seconds lie between two readings of each command; 0 for every visit."""
-    retry: float
-    """Seconds after which a command that the device does not know is tried again."""
+    pace: Pace
     _apart: bool = False
     """Whether what is asked at its own pace has been too slow."""
-    _asked: dict[str, float] = field(default_factory=dict)
-    _unknown: dict[str, float] = field(default_factory=dict)
 
     def due(self, at: float, slack: float) -> list[str]:
         """Return the commands to ask at `at` (unix seconds), up to `slack` seconds early."""
         return [
             command
             for command, period in self.periods.items()
-            if at >= self._asked.get(command, -period) + period - slack
-            and at >= self._unknown.get(command, -self.retry) + self.retry
+            if self.pace.due(command, period, at, slack)
         ]
 
     async def run(self, at: float, slack: float, ask: Ask, seconds: float) -> Round:
@@ -93,16 +90,16 @@ class Commands:
             done = min(len(answer.results), len(left))
             for command, result in zip(left, answer.results, strict=False):
                 found.results[command] = result
-                self._asked[command] = at
-                self._unknown.pop(command, None)
+                self.pace.read(command, at)
+                self.pace.has(command)
             if done == len(left):
                 return
             failed = left[done]
             failure = answer.failure or Failure(0, "the answer ends before it")
             found.failures[failed] = failure
-            self._asked[failed] = at
+            self.pace.read(failed, at)
             if failure.unsupported:
-                self._unknown[failed] = at
+                self.pace.lacks(failed, at)
             left = left[done + 1 :]
 
 

@@ -189,6 +189,15 @@ def read(file: Path) -> TreeMap:
     return known
 
 
+def maps(standard: Path, own: str) -> tuple[TreeMap, ...]:
+    """Return the product's map of a kind of device, behind a site's own if there is one.
+
+    Raises:
+        SiteError: one is wrong; the message says where.
+    """
+    return (*([read(Path(own))] if own else []), read(standard))
+
+
 def _steps(below: str, leaf: str) -> list[str]:
     return [step for step in f"{below}/{leaf}".split("/") if step]
 

@@ -13,6 +13,7 @@ from typing import Any
 from collectors.protocols import json_tree, nvue
 from collectors.protocols.nvue import Tree
 from collectors.transports.http import NoSuchResource
+from collectors.trees.pace import Pace
 from fabrichealth.errors import SourceUnavailable
 
 PROBES = 3
@@ -100,18 +101,12 @@ class Reading:
 class Parts:
     """The parts of one switch; outlives visits."""
 
-    retry: float
-    """Seconds after which a part that the switch has nowhere is looked for again."""
-    _read: dict[str, float] = field(default_factory=dict)
-    _lacking: dict[str, float] = field(default_factory=dict)
+    pace: Pace
     _chosen: dict[str, str] = field(default_factory=dict)
 
     def due(self, part: Part, at: float, slack: float) -> bool:
         """Return whether a part is to be read at `at` (unix seconds), up to `slack` s early."""
-        return (
-            at >= self._read.get(part.name, -part.period) + part.period - slack
-            and at >= self._lacking.get(part.name, -self.retry) + self.retry
-        )
+        return self.pace.due(part.name, part.period, at, slack)
 
     async def read(
         self, part: Part, ports: Sequence[str], at: float, ask: Ask, seconds: float
@@ -132,13 +127,13 @@ class Parts:
             if left:
                 await _rest(resource, part.marks, left, ask, deadline, found)
             self._chosen[part.name] = resource
-            self._read[part.name] = at
+            self.pace.read(part.name, at)
             return found
         if silent:
             return Reading(missing=[part.name], why=why)
         if chosen or not (ports or part.whole):
             return Reading()  # it may have moved: the next visit looks everywhere
-        self._lacking[part.name] = at
+        self.pace.lacks(part.name, at)
         return Reading(unknown=True)
 
 

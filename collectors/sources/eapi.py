@@ -30,6 +30,7 @@ from collectors.protocols import eapi, json_tree
 from collectors.protocols.eapi import Answer, Result
 from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
 from collectors.transports.http import HttpClient
+from collectors.trees.pace import Pace
 from collectors.trees.sheets import Sheets
 from fabrichealth.errors import MalformedReply, SourceUnavailable
 from fabrichealth.model import Poll, Reason, SeriesTable
@@ -38,8 +39,6 @@ from fabrichealth.settings import Duration, Size, seconds
 PATH = "/command-api"
 EOS = tree_rules.FOLDER / "eapi" / "eos.yaml"
 STAMPS = {"updateTime", "counterRefreshTime"}
-SLACK = 0.1
-"""Share of a period by which a command may come early, so that jitter does not skip a turn."""
 
 
 class EapiSettings(SourceSettings):
@@ -90,14 +89,12 @@ class Eapi(Source):
 
     def __init__(self, settings: EapiSettings, target: Target, table: SeriesTable) -> None:
         super().__init__(settings, target, table)
-        own = target.options.get("map", "")
-        maps = (*([tree_rules.read(Path(own))] if own else []), tree_rules.read(EOS))
         self._ports = EosPorts()
         self._sheets = Sheets(
             table,
             target,
             device_name(target.subject),
-            tree_rules.rules(maps),
+            tree_rules.rules(tree_rules.maps(EOS, target.options.get("map", ""))),
             self._ports.place,
             lambda port, said: "roce",
             settings.stale_after,
@@ -106,7 +103,7 @@ class Eapi(Source):
             commands.periods(
                 settings.modules, settings.phys, settings.neighbors, settings.commands
             ),
-            settings.retry,
+            Pace(settings.retry),
         )
         path = urlsplit(target.address).path.rstrip("/") if target.address else ""
         self._path = "" if path else PATH
@@ -120,7 +117,7 @@ class Eapi(Source):
         Raises:
             SourceUnavailable: no answer, or one that is not eAPI's.
         """
-        slack, share = SLACK * self.settings.period, self.settings.patience
+        slack, share = self.settings.slack, self.settings.patience
         try:
             found = await self._commands.run(at, slack, self._ask, share)
         except TimeoutError:

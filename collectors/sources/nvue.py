@@ -27,6 +27,7 @@ from collectors.protocols import json_tree, nvue
 from collectors.protocols.nvue import Tree
 from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
 from collectors.transports.http import HttpClient
+from collectors.trees.pace import Pace
 from collectors.trees.sheets import Sheets
 from fabrichealth.errors import MalformedReply, SourceUnavailable
 from fabrichealth.model import Poll, Reason, SeriesTable
@@ -37,8 +38,6 @@ INTERFACES = "interface?rev=operational"
 NVUE = tree_rules.FOLDER / "nvue" / "nvue.yaml"
 ALONE = "1"
 """The port of a body that does not say whose it is."""
-SLACK = 0.1
-"""Share of a period by which a part may be read early, so that jitter does not skip a turn."""
 
 
 class NvueSettings(SourceSettings):
@@ -80,19 +79,17 @@ class Nvue(Source):
 
     def __init__(self, settings: NvueSettings, target: Target, table: SeriesTable) -> None:
         super().__init__(settings, target, table)
-        own = target.options.get("map", "")
-        maps = (*([tree_rules.read(Path(own))] if own else []), tree_rules.read(NVUE))
         self._sheets = Sheets(
             table,
             target,
             device_name(target.subject),
-            tree_rules.rules(maps),
+            tree_rules.rules(tree_rules.maps(NVUE, target.options.get("map", ""))),
             ports.placed(target.options.get("port", ALONE)),
             ports.technology,
             settings.stale_after,
         )
         self._wanted = parts.parts(settings.modules, settings.phys, settings.neighbors)
-        self._parts = Parts(settings.retry)
+        self._parts = Parts(Pace(settings.retry))
         self._turn = asyncio.Semaphore(settings.at_once)
         path = urlsplit(target.address).path.rstrip("/") if target.address else ""
         self._path = path.removesuffix("/interface") or PATH
@@ -119,7 +116,7 @@ class Nvue(Source):
         self._sheets.take("interface", {"interface": interfaces}, at, columns)
         names = ports.live_first(interfaces)
         told: list[Any] = [interfaces[name] for name in names]
-        slack = SLACK * self.settings.period
+        slack = self.settings.slack
         for part in self._wanted:
             if not self._parts.due(part, at, slack) or _told(part, told):
                 continue

@@ -207,7 +207,7 @@ class Snmp(Source):
 
     def _is_due(self, name: str, at: float, period: float) -> bool:
         """Return whether it is time; a poll that comes a little early is not one too few."""
-        if at + 0.1 * self.settings.period < self._due[name]:
+        if at + self.settings.slack < self._due[name]:
             return False
         self._due[name] = at + period
         return True
