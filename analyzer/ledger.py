@@ -62,7 +62,12 @@ def save(ledger: Ledger, path: Path) -> None:
                 name: [_finding(one) for one in found] for name, found in ledger.before.items()
             },
             "incidents": [
-                {**one.to_json(), "last_seen": one.last_seen, "answers": one.answers}
+                {
+                    **one.to_json(),
+                    "last_seen": one.last_seen,
+                    "answers": one.answers,
+                    "signs": one.signs,
+                }
                 for one in ledger.incidents
             ],
         },
@@ -161,6 +166,7 @@ def _finding(one: Finding) -> dict[str, Any]:
         "lane": one.lane,
         "severity": None if one.severity is None else int(one.severity),
         "victims": [[*place] for place in one.victims],
+        "signs": dict(one.signs),
         "detail": dict(one.detail),
         "forecast": None if one.forecast is None else _forecast(one.forecast),
     }
@@ -186,6 +192,7 @@ def _to_finding(plain: Mapping[str, Any]) -> Finding:
         lane=plain["lane"],
         severity=None if plain["severity"] is None else Severity(plain["severity"]),
         victims=tuple(Place(*place) for place in plain["victims"]),
+        signs=plain.get("signs", {}),
         detail=plain["detail"],
         forecast=None if plain["forecast"] is None else Forecast(**plain["forecast"]),
     )
@@ -228,6 +235,7 @@ def to_incident(plain: Mapping[str, Any]) -> Incident:
         ],
         cause=Cause(plain["cause"]) if plain["cause"] else None,
         causes={Cause(one["cause"]): one["probability"] for one in plain["causes"]},
+        signs=dict(plain.get("signs", {})),
         score=plain["score"],
         evidence=[_to_evidence(line) for line in plain["evidence"]],
         because=plain["because"],
@@ -242,4 +250,9 @@ def to_incident(plain: Mapping[str, Any]) -> Incident:
 
 def copy_of(incident: Incident) -> Incident:
     """Return an incident that later changes of the ledger's own leave alone."""
-    return replace(incident, history=list(incident.history), victims=list(incident.victims))
+    return replace(
+        incident,
+        history=list(incident.history),
+        victims=list(incident.victims),
+        signs=dict(incident.signs),
+    )

@@ -55,6 +55,9 @@ class Finding:
     """Graver than the kind's least, where the finding says so."""
     victims: tuple[Place, ...] = ()
     """What this finding itself explains, beyond what the topology says."""
+    signs: Mapping[str, bool] = field(default_factory=dict)
+    """What the parts at both ends show, `symptom@device/port`: present or absent. What was not
+    read is not in it. Those of all findings on one culprit speak jointly for cause and side."""
     detail: Mapping[str, float] = field(default_factory=dict)
     """Numbers a detector wants back at its next pass, in `view.before`."""
 

@@ -50,6 +50,8 @@ class Incident:
     alternatives: list[Alternative] = field(default_factory=list)
     cause: Cause | None = None
     causes: dict[Cause, float] = field(default_factory=dict)
+    signs: dict[str, bool] = field(default_factory=dict)
+    """What its findings have shown so far, as `Finding.signs`."""
     score: float = 0.0
     evidence: list[Evidence] = field(default_factory=list)
     forecast: Forecast | None = None
