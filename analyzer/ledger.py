@@ -18,12 +18,16 @@ from fabrichealth.kinds import KINDS, Cause, Severity
 from fabrichealth.model import (
     Alternative,
     Change,
+    Earlier,
     Evidence,
     Finding,
     Forecast,
     Incident,
     Place,
     Port,
+    Proof,
+    Rung,
+    Word,
     place_of,
 )
 
@@ -245,7 +249,16 @@ def to_incident(plain: Mapping[str, Any]) -> Incident:
         safe_because=plain["safe_because"],
         data_quality=plain["data_quality"],
         suppressed_by=plain["suppressed_by"],
+        held_back=plain.get("held_back"),
+        operator=_maybe(Word, plain.get("operator")),
+        earlier=[Earlier(**one) for one in plain.get("earlier", ())],
+        repair=[Rung(**one) for one in plain.get("repair", ())],
+        proof=_maybe(Proof, plain.get("proof")),
     )
+
+
+def _maybe(kind: Callable[..., Row], plain: Mapping[str, Any] | None) -> Row | None:
+    return None if plain is None else kind(**plain)
 
 
 def copy_of(incident: Incident) -> Incident:

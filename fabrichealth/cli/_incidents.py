@@ -22,6 +22,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("-c", "--config", type=Path, help="site file: its journal is read")
     where.add_argument("--url", help=f"a running daemon; default {LOCAL}")
+    parser.add_argument("--token-file", type=Path, help="bearer token for the daemon of --url")
 
 
 def incidents(asked: argparse.Namespace) -> list[dict[str, Any]]:
@@ -32,7 +33,7 @@ def incidents(asked: argparse.Namespace) -> list[dict[str, Any]]:
         StoreError: the site has no journal yet.
     """
     if asked.config is None:
-        return _asked(asked.url or LOCAL)
+        return rows(asked, "/api/v1/incidents")
     paths = StatePaths(load(asked.config).site.state)
     journal = SqliteJournal.open(paths.journal, read_only=True)
     try:
@@ -52,15 +53,45 @@ def newest(journal: Journal) -> dict[str, dict[str, Any]]:
     return found
 
 
-def _asked(url: str) -> list[dict[str, Any]]:
-    if not url.startswith(("http://", "https://")):
-        raise UsageError(f"--url {url}: write http://HOST:PORT")
+def rows(asked: argparse.Namespace, path: str) -> list[dict[str, Any]]:
+    """Return what a daemon answers to a path of its API.
+
+    Raises:
+        SourceUnavailable: it does not answer, or not to us.
+    """
+    url = asked.url or LOCAL
+    wanted = request(f"{url.rstrip('/')}{path}", asked.token_file)
     try:
-        address = f"{url.rstrip('/')}/api/v1/incidents"
-        with urllib.request.urlopen(address, timeout=PATIENCE) as reply:  # noqa: S310 - http(s) only
+        with urllib.request.urlopen(wanted, timeout=PATIENCE) as reply:  # noqa: S310 - http(s) only
             found: list[dict[str, Any]] = json.load(reply)["data"]
-    except (OSError, ValueError, KeyError, urllib.error.URLError) as wrong:
+    except urllib.error.HTTPError as refused:
+        with refused:
+            why = refused.read(500).decode("utf-8", "replace").strip()
+        raise SourceUnavailable(
+            f"{url}: refused ({refused.code}: {why}); give --token-file if it wants a token"
+        ) from None
+    except (OSError, ValueError, KeyError) as wrong:
         raise SourceUnavailable(
             f"{url}: does not answer ({wrong}); is `fabrichealth run` up, or give -c site.yaml"
         ) from None
     return found
+
+
+def request(address: str, token_file: Path | None) -> urllib.request.Request:
+    """Return a request with the token of a file, if one is given.
+
+    Raises:
+        UsageError: the address is none of HTTP, or the file cannot be read.
+    """
+    if not address.startswith(("http://", "https://")):
+        raise UsageError(f"--url {address}: write http://HOST:PORT")
+    asked = urllib.request.Request(address)  # noqa: S310 - http(s) only, as checked above
+    if token_file is not None:
+        try:
+            token = token_file.read_text(encoding="utf-8").strip()
+        except (OSError, UnicodeDecodeError) as wrong:
+            raise UsageError(f"--token-file {token_file}: cannot be read ({wrong})") from None
+        if not token.isascii() or not token.isprintable() or not token:
+            raise UsageError(f"--token-file {token_file}: holds no token; one line of ASCII")
+        asked.add_header("Authorization", f"Bearer {token}")
+    return asked

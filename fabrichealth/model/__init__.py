@@ -6,6 +6,7 @@ from fabrichealth.model.incident import Alternative, Change, Incident
 from fabrichealth.model.past import Past
 from fabrichealth.model.place import Place, Port, link_id, place_of
 from fabrichealth.model.poll import Batch, Neighbor, Poll, Reason, Refused
+from fabrichealth.model.remedy import Earlier, Proof, Rung, Word
 from fabrichealth.model.series import Floats, Ids, Labels, SeriesTable
 from fabrichealth.model.view import View
 from fabrichealth.model.window import Window, aligned
@@ -15,6 +16,7 @@ __all__ = [
     "Batch",
     "Change",
     "Changes",
+    "Earlier",
     "Evidence",
     "Finding",
     "Floats",
@@ -27,11 +29,14 @@ __all__ = [
     "Place",
     "Poll",
     "Port",
+    "Proof",
     "Reason",
     "Refused",
+    "Rung",
     "SeriesTable",
     "View",
     "Window",
+    "Word",
     "aligned",
     "link_id",
     "place_of",

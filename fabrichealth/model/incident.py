@@ -1,10 +1,11 @@
 """Incident: one cause, with its victims, as the contract writes it."""
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from fabrichealth.kinds import Cause, IncidentKind, Severity
 from fabrichealth.model.finding import Evidence, Forecast
 from fabrichealth.model.place import Place
+from fabrichealth.model.remedy import Earlier, Proof, Rung, Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,14 @@ class Incident:
     safe_because: str | None = None
     data_quality: str = "good"
     suppressed_by: str | None = None
+    held_back: str | None = None
+    """Why it is no page though a finding asked for one: see `analyzer.incidents.restraint`."""
+    operator: Word | None = None
+    earlier: list[Earlier] = field(default_factory=list)
+    """The same link or part before, newest last."""
+    repair: list[Rung] = field(default_factory=list)
+    """What to try, in this order."""
+    proof: Proof | None = None
     answers: bool = False
     """Of a device that is cut off: its own agent goes on answering, so it does not restart."""
 
@@ -123,4 +132,9 @@ class Incident:
             "safe_because": self.safe_because,
             "data_quality": self.data_quality,
             "suppressed_by": self.suppressed_by,
+            "held_back": self.held_back,
+            "operator": None if self.operator is None else asdict(self.operator),
+            "earlier": [asdict(one) for one in self.earlier],
+            "repair": [asdict(rung) for rung in self.repair],
+            "proof": None if self.proof is None else asdict(self.proof),
         }

@@ -1,0 +1,122 @@
+"""`event KIND`: what a person did or is about to do, as events.
+
+`event maintenance --rack r01 --for 2h` announces work: nothing that breaks in its scope
+meanwhile is news. `event repair --link L --action clean` records what was done, from which the
+repair ladder learns what helps.
+"""
+
+import argparse
+from datetime import UTC, datetime
+
+from fabrichealth.cli import _terminal
+from fabrichealth.cli._command import WELL, Command
+from fabrichealth.cli._site import load
+from fabrichealth.cli._telling import tell, telling_arguments
+from fabrichealth.errors import UsageError
+from fabrichealth.events import OF_THE_WHOLE_SITE, SCOPE_KEYS, Event
+from fabrichealth.model import Place
+from fabrichealth.narrative import span
+from fabrichealth.runtime.clock import Clock
+from fabrichealth.settings import seconds_of
+from fabrichealth.topology import Topology
+
+SPANS = frozenset({"maintenance", "repair", "drill"})
+"""Kinds with a start and an end; `--for` tells both at once, `--end` the end alone."""
+
+MOMENTS = frozenset(
+    {"boot", "firmware_upgrade", "config_change", "part_touched", "part_replaced",
+     "link_drained", "link_returned"}
+)  # fmt: skip
+
+WITH_ACTION = frozenset({"repair", "part_touched", "part_replaced"})
+
+ACTIONS = ("reseat", "clean", "replug", "insert", "replace")
+"""Usual words; any other is taken as well."""
+
+
+class EventCommand(Command):
+    """Tells an event of a kind that people tell."""
+
+    help = "tell of maintenance, a repair, a drain or a change, as events"
+
+    def arguments(self, parser: argparse.ArgumentParser) -> None:
+        """Declare kind, scope, time and note."""
+        parser.add_argument("kind", choices=sorted(SPANS | MOMENTS))
+        for key in SCOPE_KEYS:
+            parser.add_argument(f"--{key}", metavar="NAME", help=f"in scope: this {key}")
+        parser.add_argument("--for", dest="lasts", metavar="2h", help="how long it lasts")
+        parser.add_argument("--end", action="store_true", help="it is over now")
+        parser.add_argument("--in", dest="after", metavar="30m", help="it begins so much later")
+        parser.add_argument("--id", default="", help="of the change or ticket; made up if not said")
+        parser.add_argument("--action", metavar="WORD", help=f"what is done: {', '.join(ACTIONS)}")
+        telling_arguments(parser)
+
+    def run(self, asked: argparse.Namespace) -> int:
+        """Tell it."""
+        events = events_of(asked, Clock().now())
+        if asked.config is not None:
+            _check(events[0], load(asked.config).topology)
+        where = tell(asked, events)
+        names = ", ".join(f"{key} {name}" for key, name in events[0].scope.items())
+        lasts = f" for {span(events[1].at - events[0].at)}" if len(events) > 1 else ""
+        _terminal.say(f"{events[0].kind} {events[0].id} of {names or 'the site'}{lasts}; "
+                      f"told to {where}")  # fmt: skip
+        return WELL
+
+
+def events_of(asked: argparse.Namespace, now: float) -> list[Event]:
+    """Return what is asked as events: one, or a start and its end.
+
+    Raises:
+        UsageError: no scope, a time that does not fit the kind, or an action it does not take.
+    """
+    scope = {key: name for key in SCOPE_KEYS if (name := getattr(asked, key))}
+    kind: str = asked.kind
+    of_nothing = not scope and f"{kind}_start" not in OF_THE_WHOLE_SITE
+    if of_nothing and not (asked.end and asked.id):
+        raise UsageError(f"event {kind}: of what? give --rack, --device, --link or another scope")
+    if kind in MOMENTS and (asked.lasts or asked.end):
+        raise UsageError(f"event {kind}: is a moment and lasts no time; leave out --for and --end")
+    if asked.end and (asked.lasts or asked.after):
+        raise UsageError("--end: it is over now; leave out --for and --in")
+    if asked.action and kind not in WITH_ACTION:
+        raise UsageError(f"event {kind}: takes no --action; a repair does")
+    if kind == "repair" and not asked.action:
+        raise UsageError(f"event repair: say what is done with --action {'|'.join(ACTIONS)}")
+    at = now + _seconds("--in", asked.after)
+    more = {"action": asked.action} if asked.action else {}
+    if kind in MOMENTS:
+        return [Event(at, kind, scope, asked.id, asked.note, more)]
+    if asked.end:
+        return [Event(at, f"{kind}_end", scope, asked.id, asked.note, more)]
+    name = asked.id or f"{kind}-{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%S}"
+    events = [Event(at, f"{kind}_start", scope, name, asked.note, more)]
+    if asked.lasts:
+        over = at + _seconds("--for", asked.lasts)
+        events.append(Event(over, f"{kind}_end", scope, name, asked.note, more))
+    return events
+
+
+def _seconds(option: str, text: str | None) -> float:
+    if text is None:
+        return 0.0
+    try:
+        return seconds_of(text)
+    except ValueError as wrong:
+        raise UsageError(f"{option} {wrong}") from None
+
+
+def _check(event: Event, topology: Topology) -> None:
+    """Refuse a name in the scope that the topology does not have: it would excuse nothing."""
+    domains = topology.domains.keys() | {topology.domain_of(name) for name in topology.devices}
+    known = {
+        "device": topology.devices.keys(),
+        "rack": topology.racks.keys() | topology.in_rack.keys(),
+        "link": topology.links.keys(),
+        "domain": domains,
+        "loop": topology.loops.keys(),
+        "feed": topology.feeds.keys(),
+    }
+    for place in (Place(key, name) for key, name in event.scope.items()):
+        if topology.devices and place.type in known and place.id not in known[place.type]:
+            raise UsageError(f"--{place.type} {place.id}: not in the topology; check the name")
