@@ -13,6 +13,7 @@ from typing import Any, TypeVar
 
 import orjson
 
+from analyzer.past import Past, past_of
 from fabrichealth.catalogue import METRICS
 from fabrichealth.kinds import KINDS, Cause, Severity
 from fabrichealth.model import (
@@ -52,6 +53,8 @@ class Ledger:
     """By detector what its verdict series remember, such as states with their dwell."""
     renamed: set[tuple[float, str, str]] = field(default_factory=set)
     """Renames of ports (at, from, to) that findings and incidents have followed."""
+    past: Past = field(default_factory=Past)
+    """Incidents that closed, repairs, pages spent."""
 
 
 def save(ledger: Ledger, path: Path) -> None:
@@ -61,6 +64,7 @@ def save(ledger: Ledger, path: Path) -> None:
             "sequence": ledger.sequence,
             "renamed": sorted(ledger.renamed),
             "kept": ledger.kept,
+            "past": ledger.past.to_json(),
             "opened": [[*key, count] for key, count in ledger.opened.items()],
             "before": {
                 name: [_finding(one) for one in found] for name, found in ledger.before.items()
@@ -104,7 +108,8 @@ def load(path: Path) -> Ledger:
             str(name): {str(key): [float(one) for one in row] for key, row in rows.items()}
             for name, rows in plain.get("kept", {}).items()
         }
-        return Ledger(before, incidents, opened, int(plain["sequence"]), kept, renamed)
+        past = past_of(plain.get("past", {}))
+        return Ledger(before, incidents, opened, int(plain["sequence"]), kept, renamed, past)
     except FileNotFoundError:
         return Ledger()
     except (OSError, *UNREADABLE) as wrong:

@@ -64,6 +64,8 @@ class IncidentKind:
     hold_down: float = 30 * MINUTE
     """Seconds that the cause must stay absent before the incident closes."""
     never_suppressed: bool = False
+    statistical: bool = False
+    """It rests on comparison or trend, not on a state or proven limit: it pages with restraint."""
 
     def __str__(self) -> str:
         return self.name
@@ -78,10 +80,20 @@ def _kind(
     action: str,
     hold_down: float = 30 * MINUTE,
     never_suppressed: bool = False,
+    statistical: bool = False,
 ) -> IncidentKind:
     causes = LINK_CAUSES if name.startswith(("link.", "optics.")) else ()
     return IncidentKind(
-        name, culprit, severity, gravity, means, action, causes, hold_down, never_suppressed
+        name,
+        culprit,
+        severity,
+        gravity,
+        means,
+        action,
+        causes,
+        hold_down,
+        never_suppressed,
+        statistical,
     )
 
 
@@ -135,6 +147,7 @@ LINK_WILL_FAIL = _kind(
     50,
     "A link's margin shrinks and reaches its error limit within days.",
     "Plan the repair before the forecast date, in a maintenance window.",
+    statistical=True,
 )
 OPTICS_DEGRADING = _kind(
     "optics.degrading",
@@ -143,6 +156,7 @@ OPTICS_DEGRADING = _kind(
     10,
     "A module's light, bias or temperature is ill; the link itself is not, yet.",
     "Clean the connector; swap the module that the side names if it does not recover.",
+    statistical=True,
 )
 OPTICS_OVERHEATING = _kind(
     "optics.overheating",
@@ -164,17 +178,19 @@ PARTS_BAD_BATCH = _kind(
     "parts.bad_batch",
     "lot",
     _TICKET,
-    66,
+    91,  # it names an incident before any of its links
     "Modules of one lot fail far more often than others.",
     "Quarantine the lot in stores; replace those in use by plan.",
+    statistical=True,
 )
 PARTS_SHARED_COMPONENT = _kind(
     "parts.shared_component",
     "bundle",
     _TICKET,
-    75,
+    93,  # it names an incident before any of its links
     "Several ill links share one trunk, card or device.",
     "Repair the shared part, not the links.",
+    statistical=True,
 )
 PARTS_VERSION_DRIFT = _kind(
     "parts.version_drift",
@@ -183,6 +199,7 @@ PARTS_VERSION_DRIFT = _kind(
     20,
     "Ill links share a firmware that healthy ones do not have.",
     "Bring the devices named to the firmware of the healthy majority.",
+    statistical=True,
 )
 HOST_IRQ_MISPLACED = _kind(
     "host.irq_misplaced",
@@ -247,6 +264,7 @@ FABRIC_HOT_LINK = _kind(
     14,
     "One link carries far more than its siblings.",
     "See what flows cross it; rebalance if it lasts.",
+    statistical=True,
 )
 FABRIC_ECMP_POLARIZED = _kind(
     "fabric.ecmp_polarized",
@@ -255,6 +273,7 @@ FABRIC_ECMP_POLARIZED = _kind(
     30,
     "A switch hashes onto a part of its uplinks only.",
     "Give each tier its own hash seed.",
+    statistical=True,
 )
 DOMAIN_HIDDEN_IDLE = _kind(
     "domain.hidden_idle",
@@ -263,6 +282,7 @@ DOMAIN_HIDDEN_IDLE = _kind(
     25,
     "The average hides accelerators that stand idle.",
     "See who holds the idle accelerators named.",
+    statistical=True,
 )
 DOMAIN_STRAGGLER = _kind(
     "domain.straggler",
@@ -271,6 +291,7 @@ DOMAIN_STRAGGLER = _kind(
     35,
     "One accelerator holds back its peers.",
     "Drain and examine the accelerator named.",
+    statistical=True,
 )
 DOMAIN_FRAGMENTED = _kind(
     "domain.fragmented",
@@ -296,6 +317,7 @@ COOLING_CLOGGED = _kind(
     62,
     "A branch's resistance rises: cold plates or hoses clog.",
     "Flush or swap the cold plate of the branch.",
+    statistical=True,
 )
 COOLING_FILTER_CLOGGED = _kind(
     "cooling.filter_clogged",
@@ -304,6 +326,7 @@ COOLING_FILTER_CLOGGED = _kind(
     61,
     "The CDU's filter clogs.",
     "Clean or swap the filter.",
+    statistical=True,
 )
 COOLING_PUMP_WEAR = _kind(
     "cooling.pump_wear",
@@ -312,6 +335,7 @@ COOLING_PUMP_WEAR = _kind(
     63,
     "A pump gives less head at the same speed than it did.",
     "Switch to the spare pump and overhaul.",
+    statistical=True,
 )
 COOLING_FLOW_IMBALANCE = _kind(
     "cooling.flow_imbalance",
@@ -320,6 +344,7 @@ COOLING_FLOW_IMBALANCE = _kind(
     31,
     "Branches of one loop get unequal flow.",
     "Balance the valves.",
+    statistical=True,
 )
 COOLING_EXCHANGER_FOULED = _kind(
     "cooling.exchanger_fouled",
@@ -328,6 +353,7 @@ COOLING_EXCHANGER_FOULED = _kind(
     64,
     "The heat exchanger's approach temperature rises.",
     "Clean the exchanger's facility side.",
+    statistical=True,
 )
 COOLING_THERMAL_CONTACT = _kind(
     "cooling.thermal_contact",
@@ -336,6 +362,7 @@ COOLING_THERMAL_CONTACT = _kind(
     32,
     "One chip is hot while its coolant is not: contact to its cold plate.",
     "Renew the thermal interface of the chip named.",
+    statistical=True,
 )
 COOLING_CONDENSATION_RISK = _kind(
     "cooling.condensation_risk",
@@ -352,6 +379,7 @@ COOLING_SENSOR_DRIFT = _kind(
     12,
     "A sensor contradicts the heat balance.",
     "Calibrate the sensor named.",
+    statistical=True,
 )
 COOLING_SUPPLY_HOT = _kind(
     "cooling.supply_hot",
@@ -377,6 +405,7 @@ POWER_PHASE_IMBALANCE = _kind(
     21,
     "A feed's phases carry unequal current.",
     "Move supplies between phases.",
+    statistical=True,
 )
 POWER_FEED_LOST = _kind(
     "power.feed_lost",
@@ -410,6 +439,7 @@ POWER_METER_DRIFT = _kind(
     9,
     "A meter contradicts the sum of what it feeds.",
     "Calibrate or swap the meter.",
+    statistical=True,
 )
 WATCH_SOURCE_SILENT = _kind(
     "watch.source_silent",

@@ -13,6 +13,7 @@ import orjson
 from pydantic import ValidationError
 
 from analyzer.detector import Detector, DetectorSettings
+from analyzer.incidents.lifecycle import Policy as JudgePolicy
 from fabrichealth.cli._site import DETECTORS, Setup
 from fabrichealth.config import Policy
 from fabrichealth.errors import SiteError
@@ -69,6 +70,16 @@ def read(path: Path) -> Judged:
         written.loops, written.feeds, written.routing,
     )  # fmt: skip
     return topology, sections, policy
+
+
+def policy_of(policy: Policy) -> JudgePolicy:
+    """Return what a site's policy says of incidents."""
+    return JudgePolicy(
+        policy.hold_down,
+        policy.grace,
+        policy.capacity_floor,
+        policy.page_budget_per_week_per_10k_links,
+    )
 
 
 def _plain(model: Any) -> dict[str, Any]:

@@ -15,7 +15,6 @@ from typing import Any
 
 import orjson
 
-from analyzer.incidents.lifecycle import Policy as JudgePolicy
 from analyzer.judge import Judge, Outcome, detectors
 from analyzer.ledger import Ledger, save
 from analyzer.ledger import load as load_ledger
@@ -63,7 +62,7 @@ def _judge(state: Path, clock: Clock) -> int:
         topology,
         detectors(sections),
         ledger,
-        JudgePolicy(policy.hold_down, policy.grace),
+        judged.policy_of(policy),
     )
     every = policy.judge_every
     position, due, refused = 0, clock.now(), ""

@@ -12,6 +12,7 @@ from fabrichealth import narrative
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import WELL, Command
 from fabrichealth.cli._events import read_events
+from fabrichealth.cli._judged import policy_of as judged_by
 from fabrichealth.cli._site import load
 from fabrichealth.config import Site
 from fabrichealth.errors import UsageError
@@ -68,7 +69,7 @@ class ReplayCommand(Command):
 
 def policy_of(site: Site | None) -> Policy:
     """Return what a site decides about incidents, or the defaults."""
-    return Policy(site.policy.hold_down, site.policy.grace) if site else Policy()
+    return judged_by(site.policy) if site else Policy()
 
 
 def _show(incident: Incident, json: bool) -> None:
