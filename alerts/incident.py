@@ -2,18 +2,20 @@
 
 from collections.abc import Mapping
 
-from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENT_INFO
+from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENT_INFO, INCIDENT_SILENCED
 from fabrichealth.kinds import Severity
 
 
 def joined(severity: Severity) -> str:
     """Return the expression for open incidents of a severity, with kind and cause.
 
-    `max by` makes it robust against the same exporter scraped twice.
+    Those that an operator silenced are left out. `max by` makes it robust against the same
+    exporter scraped twice.
     """
     active = f"max by (incident, domain, culprit) ({INCIDENT_ACTIVE}) == {int(severity)}"
     facts = f"max by (incident, kind, cause) ({INCIDENT_INFO})"
-    return f"({active}) * on (incident) group_left (kind, cause) {facts}"
+    told = f"({active}) unless on (incident) {INCIDENT_SILENCED}"
+    return f"({told}) * on (incident) group_left (kind, cause) {facts}"
 
 
 def opened(kind: str, cause: str) -> dict[str, str]:
@@ -38,6 +40,11 @@ def info(labels: Mapping[str, str], severity: str, suppressed_by: str = "") -> s
     return _series(
         str(INCIDENT_INFO), {**facts, "severity": severity, "suppressed_by": suppressed_by}
     )
+
+
+def silenced(labels: Mapping[str, str], said: str) -> str:
+    """Return the example's series that says that an operator wants no more of it."""
+    return _series(str(INCIDENT_SILENCED), {"incident": labels["incident"], "said": said})
 
 
 def _series(name: str, labels: Mapping[str, str]) -> str:

@@ -4,7 +4,13 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from analyzer.ledger import Ledger
-from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENT_INFO, INCIDENTS
+from fabrichealth.catalogue.verdicts import (
+    DRAIN_SAFE,
+    INCIDENT_ACTIVE,
+    INCIDENT_INFO,
+    INCIDENT_SILENCED,
+    INCIDENTS,
+)
 from fabrichealth.catalogue.watchers import ANALYSIS_COVERAGE, ANALYSIS_SECONDS
 from fabrichealth.metric import Metric
 from fabrichealth.model import Labels
@@ -35,6 +41,11 @@ def verdicts(ledger: Ledger, cost: Mapping[str, tuple[float, float]]) -> list[Ve
             incident.suppressed_by or "",
         )
         found.append(Verdict(INCIDENT_INFO, info, 1.0))
+        if incident.operator is not None and incident.operator.silent:
+            said = (incident.incident, incident.operator.says)
+            found.append(Verdict(INCIDENT_SILENCED, said, 1.0))
+        if incident.culprit.type == "link" and incident.safe_to_drain is not None:
+            found.append(Verdict(DRAIN_SAFE, (culprit,), float(incident.safe_to_drain)))
     for key, count in ledger.opened.items():
         found.append(Verdict(INCIDENTS, key, float(count)))
     for name, (seconds, coverage) in cost.items():

@@ -1,7 +1,7 @@
 """An incident that needs somebody now."""
 
 from alerts.alert import Alert, Case, Runbook
-from alerts.incident import active, info, joined, opened
+from alerts.incident import active, info, joined, opened, silenced
 from fabrichealth.kinds import Severity
 
 LABELS = opened("link.flapping", "contaminated_connector")
@@ -18,7 +18,8 @@ ALERT = Alert(
         impact="Jobs that cross the culprit stall or fail; its victims are listed in the incident.",
         diagnosis="`fabrichealth explain INCIDENT` gives evidence, side, causes and victims; "
         "the page of the kind in this folder says how its causes are told apart.",
-        mitigation="Do what the incident's action says; leave the victims alone.",
+        mitigation="Do what the incident's action says; leave the victims alone. "
+        "`fabrichealth verdict INCIDENT ack` says that you are at it and ends the noise.",
     ),
     cases=(
         Case(
@@ -33,6 +34,27 @@ ALERT = Alert(
             at="8m",
             fires=False,
             why="the same incident, suppressed by maintenance, has an info series only",
+        ),
+        Case(
+            {
+                active(LABELS): "4x20",
+                info(LABELS, "page"): "1x20",
+                silenced(LABELS, "ack"): "_x2 1x18",
+            },
+            at="8m",
+            fires=False,
+            why="somebody said that he is at it",
+        ),
+        Case(
+            {
+                active(LABELS): "4x20",
+                info(LABELS, "page"): "1x20",
+                silenced(LABELS, "ack"): "1x3 stale _x16",
+            },
+            at="8m",
+            fires=True,
+            why="acknowledged as a ticket, it became a page since: the silence is over",
+            labels=LABELS,
         ),
         Case(
             {active(LABELS): "3x20", info(LABELS, "ticket"): "1x20"},

@@ -71,6 +71,16 @@ INCIDENTS = Metric(
     extra=("kind", "severity", "domain"),
 )
 
+INCIDENT_SILENCED = Metric(
+    name="incident_silenced",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.INCIDENT,
+    help="1 while open and an operator called it false or acknowledged it as grave as it is now.",
+    valid=FLAG,
+    extra=("said",),
+)
+
 DOMAIN_UTILIZATION = Metric(
     name="domain_utilization_ratio",
     kind=Kind.GAUGE,

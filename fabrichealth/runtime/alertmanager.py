@@ -41,7 +41,8 @@ AT_ONCE = 100
 
 def alert_labels(incident: Mapping[str, Any]) -> Labels | None:
     """Return the labels that name an incident's alert; None if nobody is to be told of it."""
-    told = incident["severity"] in TOLD and incident["suppressed_by"] is None
+    silent = (incident.get("operator") or {}).get("silent", False)
+    told = incident["severity"] in TOLD and incident["suppressed_by"] is None and not silent
     if not told or incident["closed_at"] is not None:
         return None
     labels = {
