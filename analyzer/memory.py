@@ -7,12 +7,13 @@ as long as nothing newer of their series was seen.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from fabrichealth.metric import Metric
-from fabrichealth.model import Changes, Floats, Window
+from fabrichealth.model import Changes, Floats, Ids, Window
 from fabrichealth.store.protocol import Store
 
 GAP_PERIODS = 5.0
@@ -44,10 +45,14 @@ class _Past:
     """What is remembered of one metric; rows are places in `table.of(metric)`."""
 
     until: float = float("-inf")
+    mark: Any = None
+    """Of the store: up to where it was read."""
     value: Floats = field(default_factory=lambda: np.empty(0))
     first_at: Floats = field(default_factory=lambda: np.empty(0))
-    times: Floats = field(default_factory=lambda: np.empty((0, STEPS + 1)))
-    """When each row was read last, oldest first; NaN on the left while there are fewer."""
+    times: Floats = field(default_factory=lambda: np.empty((STEPS + 1, 0)))
+    """When each row was read last, oldest first ([k, row]); NaN at first while there are fewer."""
+    own: Floats | None = None
+    """Each row's period as of `times`, once it was asked for."""
     entries: Floats = field(default_factory=lambda: np.empty((0, 6)))
     """row, at, step, before, after, unseen; ascending in time."""
     gaps: Floats = field(default_factory=lambda: np.empty((0, 3)))
@@ -55,7 +60,14 @@ class _Past:
 
     @property
     def seen_at(self) -> Floats:
-        return np.asarray(self.times[:, -1], np.float64)
+        return np.asarray(self.times[-1], np.float64)
+
+    @property
+    def period(self) -> Floats:
+        """Each row's own period: the median of its last steps (seconds); NaN if it has none."""
+        if self.own is None:
+            self.own = _median(np.diff(self.times, axis=0))
+        return self.own
 
     def fit(self, rows: int) -> None:
         """Make room for series that are new."""
@@ -63,7 +75,8 @@ class _Past:
         if more > 0:
             self.value = np.concatenate([self.value, np.full(more, np.nan)])
             self.first_at = np.concatenate([self.first_at, np.full(more, np.nan)])
-            self.times = np.concatenate([self.times, np.full((more, STEPS + 1), np.nan)])
+            self.times = np.concatenate([self.times, np.full((STEPS + 1, more), np.nan)], axis=1)
+            self.own = None
 
     def forget(self, until: float) -> None:
         """Let go of what ended before."""
@@ -87,11 +100,16 @@ class Memory:
         for metric, span in self._spans.items():
             past = self._pasts[metric]
             start = max(past.until - OVERLAP, now - span - LEAD, held[0] - 1.0)
-            while start < now:
-                end = min(start + BLOCK, now)
+            if now - start > BLOCK:
+                past.mark = None
+            # the mark is taken before older blocks are read: what comes meanwhile is news
+            news = self._store.news(metric, now, min(now - start, BLOCK), past.mark)
+            while start < now - BLOCK:
+                end = min(start + BLOCK, now - BLOCK)
                 _take(past, self._store.window(metric, end, end - start))
                 start = end
-            past.until = now
+            _take(past, news.window)
+            past.until, past.mark = now, news.mark
             past.forget(now - span)
 
     def changes(self, metric: Metric, until: float, seconds: float) -> Changes:
@@ -126,7 +144,7 @@ class Memory:
             np.maximum(past.first_at[known], start),
             past.seen_at[known],
             past.value[known],
-            _median(np.diff(past.times[known], axis=1)),
+            past.period[known],
             gap_row,
             gaps[:, 1],
             gaps[:, 2],
@@ -137,17 +155,96 @@ def _take(past: _Past, window: Window) -> None:
     """Add the values of a window that are newer than what was seen of their series."""
     numbers = window.table.of(window.metric)
     past.fit(len(numbers))
-    places = np.searchsorted(numbers, window.series)
-    first = _first_new(past.seen_at[places], window)
-    times, values = window.at[window.clock, first:], window.values[:, first:]
+    places = _places(numbers, window.series)
+    seen_at = past.seen_at[places]
+    first = _first_new(seen_at, window)
+    lines, values = window.at[:, first:], window.values[:, first:]
     low, high = window.metric.valid
     with np.errstate(invalid="ignore"):
         fresh = (values >= low) & (values <= high)  # the rest is no reading
-        fresh &= ~(times <= past.seen_at[places][:, None])
-    s, k = np.nonzero(fresh)  # row by row, each ascending in time
-    if not len(s):
+        fresh &= ~(lines[window.clock] <= seen_at[:, None])
+    if not fresh.any():
         return
-    row, at, value = places[s], times[s, k], values[s, k]
+    past.own = None
+    if fresh.shape[1] == 1:
+        mine = np.flatnonzero(fresh[:, 0])
+        _take_one_each(past, places[mine], lines[window.clock[mine], 0], values[mine, 0])
+        return
+    rest = np.ones(len(places), bool)
+    for skipped in (0, 1):  # a span holds one poll more of clocks that are early in their period
+        width = values.shape[1] - skipped
+        if width > STEPS:
+            steady = rest & fresh[:, skipped:].all(axis=1)
+            steady &= ~fresh[:, :skipped].any(axis=1)
+            steps = np.diff(lines[:, skipped:], axis=1)
+            with np.errstate(invalid="ignore"):
+                steady &= (steps <= SHORTEST_GAP).all(axis=1)[window.clock]
+                begun = lines[window.clock, skipped] - seen_at
+                steady &= ~(begun > SHORTEST_GAP)
+            mine = np.flatnonzero(steady)
+            clock = window.clock[mine]
+            _take_steady(past, places[mine], lines[:, skipped:], clock, values[mine, skipped:])
+            rest &= ~steady
+    s, k = np.nonzero(fresh & rest[:, None])  # row by row, each ascending in time
+    if len(s):
+        _take_many(past, places[s], lines[window.clock[s], k], values[s, k])
+
+
+def _places(numbers: Ids, series: Ids) -> NDArray[np.intp]:
+    """Return where some series (ascending) stand among all."""
+    if len(series) == len(numbers):
+        return np.arange(len(numbers))
+    return np.searchsorted(numbers, series)
+
+
+def _take_steady(
+    past: _Past, row: NDArray[np.intp], lines: Floats, clock: NDArray[np.intp], values: Floats
+) -> None:
+    """Add many new values of rows that were read at each poll of their clocks, without a gap.
+
+    `lines[c, k]` are the times of clock c; `values[r, k]` was read at `lines[clock[r], k]`.
+    """
+    if not len(row):
+        return
+    before, then = past.value[row], past.seen_at[row]
+    known = np.isfinite(before)
+    s, k = np.nonzero(np.diff(values, axis=1, prepend=before[:, None]) != 0)
+    s, k = (column[(k > 0) | known[s]] for column in (s, k))
+    at = lines[clock[s], k]
+    earlier = np.where(k > 0, lines[clock[s], k - 1], then[s])
+    former = np.where(k > 0, values[s, k - 1], before[s])
+    if len(s):
+        none = np.zeros(len(s))
+        _add_changes(past, row[s], at, at - earlier, former, values[s, k], none)
+    past.times[:, row] = lines[clock, -STEPS - 1 :].T
+    past.value[row] = values[:, -1]
+    past.first_at[row] = np.fmin(past.first_at[row], lines[clock, 0])
+
+
+def _take_one_each(past: _Past, row: NDArray[np.intp], at: Floats, value: Floats) -> None:
+    """Add one new value of each of some rows, as nearly every pass does."""
+    before, then = past.value[row], past.seen_at[row]
+    step = at - then
+    long = np.flatnonzero(step > SHORTEST_GAP)
+    if len(long):
+        long = long[_gaps(step[long], _median(np.diff(past.times[:, row[long]], axis=0)))]
+        _add_gaps(past, row[long], then[long], at[long])
+    moved = np.flatnonzero((value != before) & np.isfinite(before))
+    if len(moved):
+        unseen = np.isin(moved, long)
+        _add_changes(past, row[moved], at[moved], step[moved], before[moved], value[moved], unseen)
+    if len(row) == len(past.value):
+        past.times = np.concatenate([past.times[1:], past.times[:1]])
+        past.times[-1, row] = at
+    else:
+        past.times[:-1, row] = past.times[1:, row]
+        past.times[-1, row] = at
+    past.value[row] = value
+    past.first_at[row] = np.fmin(past.first_at[row], at)
+
+
+def _take_many(past: _Past, row: NDArray[np.intp], at: Floats, value: Floats) -> None:
+    """Add new values, row by row, each ascending in time."""
     start = np.flatnonzero(np.diff(row, prepend=-1))  # the first new value of each row
     before = np.concatenate([[np.nan], value[:-1]])
     before[start] = past.value[row[start]]
@@ -157,30 +254,50 @@ def _take(past: _Past, window: Window) -> None:
     begin = np.repeat(start, np.diff(start, append=len(row)))
     long = np.flatnonzero(step > SHORTEST_GAP)
     if len(long):
-        own = _median(np.diff(_times_before(past, row, at, begin, long), axis=1))
-        long = long[step[long] > GAP_PERIODS * np.where(np.isfinite(own), own, np.inf)]
-        found = np.column_stack([row[long], then[long], at[long]])
-        past.gaps = np.concatenate([past.gaps, found])
-    moved = np.flatnonzero(np.isfinite(before) & (value != before))
+        own = _median(np.diff(_times_before(past, row, at, begin, long), axis=0))
+        long = long[_gaps(step[long], own)]
+        _add_gaps(past, row[long], then[long], at[long])
+    moved = np.flatnonzero((value != before) & np.isfinite(before))
     if len(moved):
         unseen = np.isin(moved, long)
-        columns = (row[moved], at[moved], step[moved], before[moved], value[moved], unseen)
-        joined = np.concatenate([past.entries, np.column_stack(columns)])
-        past.entries = joined[np.argsort(joined[:, AT], kind="stable")]
+        _add_changes(past, row[moved], at[moved], step[moved], before[moved], value[moved], unseen)
     mine, last = row[start], np.append(start[1:], len(row)) - 1
-    past.times[mine] = np.column_stack(
-        [_times_before(past, row, at, begin, last)[:, 1:], at[last]]
-    )  # fmt: skip
+    past.times[:, mine] = np.concatenate(
+        [_times_before(past, row, at, begin, last)[1:], at[None, last]]
+    )
     past.value[mine] = value[last]
     past.first_at[mine] = np.fmin(past.first_at[mine], at[start])
 
 
+def _gaps(step: Floats, own: Floats) -> NDArray[np.bool_]:
+    """Return which steps are gaps beside the row's own period before."""
+    return np.asarray(step > GAP_PERIODS * np.where(np.isfinite(own), own, np.inf), np.bool_)
+
+
+def _add_gaps(past: _Past, row: NDArray[np.intp], start: Floats, end: Floats) -> None:
+    past.gaps = np.concatenate([past.gaps, np.column_stack([row, start, end])])
+
+
+def _add_changes(past: _Past, *columns: NDArray[Any]) -> None:
+    """Add entries: row, at, step, before, after, unseen."""
+    new = np.column_stack(columns)
+    new = new[np.argsort(new[:, AT], kind="stable")]
+    old = past.entries
+    joined = np.concatenate([old, new])
+    if len(old) and new[0, AT] < old[-1, AT]:
+        joined = joined[np.argsort(joined[:, AT], kind="stable")]
+    past.entries = joined
+
+
 def _first_new(seen_at: Floats, window: Window) -> int:
     """Return the first column that holds a poll newer than what was seen of some row."""
+    width = window.at.shape[1]
+    if width <= 1:
+        return 0
     oldest = np.full(len(window.at), np.inf)
     np.minimum.at(oldest, window.clock, np.where(np.isfinite(seen_at), seen_at, -np.inf))
     new = np.flatnonzero((window.at > oldest[:, None]).any(axis=0))
-    return int(new[0]) if len(new) else window.at.shape[1]
+    return int(new[0]) if len(new) else width
 
 
 def _times_before(
@@ -190,21 +307,38 @@ def _times_before(
     begin: NDArray[np.intp],
     entries: NDArray[np.intp],
 ) -> Floats:
-    """Return the readings before some new ones, oldest first ([entry, STEPS + 1]).
+    """Return the readings before some new ones, oldest first ([STEPS + 1, entry]).
 
     They lie among the new ones of the same row (`begin` is its first), then in the past.
     """
-    lag = np.arange(STEPS + 1, 0, -1)
-    place = entries[:, None] - lag
-    beyond = begin[entries][:, None] - place  # > 0: so many before the first new one
-    old = past.times[row[entries][:, None], np.minimum(STEPS + 1 - beyond, STEPS)]
+    lag = np.arange(STEPS + 1, 0, -1)[:, None]
+    place = entries - lag
+    beyond = begin[entries] - place  # > 0: so many before the first new one
+    old = past.times[np.minimum(STEPS + 1 - beyond, STEPS), row[entries]]
     return np.asarray(np.where(beyond > 0, old, at[np.maximum(place, 0)]), np.float64)
 
 
 def _median(steps: Floats) -> Floats:
-    """Return the median of each row of steps, NaN aside ([n] from [n, STEPS])."""
-    ordered = np.sort(steps, axis=1)  # NaN last
-    known = np.isfinite(ordered).sum(axis=1)
-    rows = np.arange(len(ordered))
-    low, high = ordered[rows, np.maximum(known - 1, 0) // 2], ordered[rows, known // 2]
-    return np.asarray((low + high) / 2, np.float64)
+    """Return the median of the steps of each row, NaN aside ([n] from [STEPS, n])."""
+    middle = _median_of_five(*steps)
+    some = np.flatnonzero(~np.isfinite(middle))
+    if len(some):
+        ordered = np.sort(steps[:, some], axis=0)  # NaN last
+        known = np.isfinite(ordered).sum(axis=0)
+        each = np.arange(len(some))
+        low, high = ordered[np.maximum(known - 1, 0) // 2, each], ordered[known // 2, each]
+        middle[some] = (low + high) / 2
+    return middle
+
+
+def _median_of_five(a: Floats, b: Floats, c: Floats, d: Floats, e: Floats) -> Floats:
+    """Return the middle of five columns, NaN where one of them is.
+
+    The middle two of four are `low` and `high`; then the middle of three. A sort of many short
+    rows takes ten times as long.
+    """
+    a, b = np.minimum(a, b), np.maximum(a, b)
+    c, d = np.minimum(c, d), np.maximum(c, d)
+    low, high = np.maximum(a, c), np.minimum(b, d)
+    middle = np.maximum(np.minimum(low, high), np.minimum(np.maximum(low, high), e))
+    return np.asarray(middle, np.float64)

@@ -1,12 +1,13 @@
 """A store without a file: slow, plainly right, for views made by hand."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, Floats, SeriesTable, Window, aligned
-from fabrichealth.store.protocol import Latest
+from fabrichealth.store.protocol import Latest, News
 
 
 class ReferenceStore:
@@ -32,6 +33,9 @@ class ReferenceStore:
             (b.clock, b.at, b.series, b.values) for b in self._batches if start < b.at <= until
         ]
         return aligned(metric, self._table, samples, until, seconds)
+
+    def news(self, metric: Metric, until: float, seconds: float, mark: Any = None) -> News:
+        return News(self.window(metric, until, seconds), None)
 
     def latest(self, metric: Metric, until: float, within: float) -> Latest:
         window = self.window(metric, until, within)

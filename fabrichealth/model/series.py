@@ -5,6 +5,7 @@ poll of a target already known looks up one cached array and builds no label str
 """
 
 from collections.abc import Iterable, Sequence
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,14 @@ from fabrichealth.metric import Metric
 Floats = NDArray[np.float64]
 Ids = NDArray[np.int32]
 Labels = tuple[str, ...]
+
+
+class _Numbered(dict[str, int]):
+    """Words by number, from 0 as they are first asked for."""
+
+    def __missing__(self, word: str) -> int:
+        number = self[word] = len(self)
+        return number
 
 
 class SeriesTable:
@@ -27,7 +36,7 @@ class SeriesTable:
         self._arrays: dict[Metric, Ids] = {}
         self._clocks: dict[tuple[str, str], int] = {}
         self._targets: list[tuple[str, str]] = []
-        self._words: dict[str, int] = {}
+        self._words = _Numbered()
         self._codes: dict[Metric, NDArray[np.int32]] = {}
 
     def __len__(self) -> int:
@@ -116,12 +125,9 @@ class SeriesTable:
         known = self._codes.get(metric, np.empty((0, len(metric.labels)), np.int32))
         fresh = self._of.get(metric, [])[len(known) :]
         if fresh:
-            words = self._words
-            rows = [
-                [words.setdefault(word, len(words)) for word in self._labels[number]]
-                for number in fresh
-            ]
-            known = np.concatenate([known, np.array(rows, np.int32).reshape(len(fresh), -1)])
+            words = chain.from_iterable(map(self._labels.__getitem__, fresh))
+            coded = np.fromiter(map(self._words.__getitem__, words), np.int32)
+            known = np.concatenate([known, coded.reshape(len(fresh), len(metric.labels))])
             self._codes[metric] = known
         return known
 

@@ -18,7 +18,7 @@ from contextlib import suppress
 from math import inf
 from pathlib import Path
 from time import perf_counter
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,7 +37,7 @@ from fabrichealth.store.maintenance import Maintenance
 from fabrichealth.store.names import Names
 from fabrichealth.store.numbering import Numbering
 from fabrichealth.store.progress import Progress
-from fabrichealth.store.protocol import Latest
+from fabrichealth.store.protocol import Latest, News
 from fabrichealth.store.reading import Reading
 from fabrichealth.store.settings import StoreSettings
 
@@ -222,6 +222,13 @@ class EmbeddedStore:
             else:
                 grid = self._reading.columns(metric, start, until)
             return grid.window(metric, self._table, until, seconds)
+
+    def news(self, metric: Metric, until: float, seconds: float, mark: Any = None) -> News:
+        """Return what of (until - seconds, until] is new since a mark, and the next mark."""
+        with self._lock:
+            self.refresh()
+            grid, after = self._reading.news(metric, until - seconds, until, mark)
+            return News(grid.window(metric, self._table, until, seconds), after)
 
     def latest(self, metric: Metric, until: float, within: float) -> Latest:
         """Return the newest value of each series in (until - within, until]."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, Floats, Ids, SeriesTable, Window
@@ -15,6 +15,13 @@ class Latest:
     series: Ids
     values: Floats
     at: Floats
+
+
+class News(NamedTuple):
+    """What is new to a reader of a metric, and the mark to ask with next time."""
+
+    window: Window
+    mark: Any
 
 
 class Store(Protocol):
@@ -50,6 +57,15 @@ class Store(Protocol):
         Rows ascend by series; a series without a sample in the span has no row. Equals
         `fabrichealth.model.aligned`. With `step` (60 or 600) the downsampled tier may serve:
         one column per step, last value for counters and infos, mean for gauges.
+        """
+        ...
+
+    def news(self, metric: Metric, until: float, seconds: float, mark: Any = None) -> News:
+        """Return at least what of (until - seconds, until] is new since a mark was given out.
+
+        A mark is the store's own and good for the same metric of the same open store; `until`
+        never goes back. Without one, all of the span comes; samples known already may come
+        again.
         """
         ...
 

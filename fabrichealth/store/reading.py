@@ -6,6 +6,8 @@ comes first): then whatever is folded between the two looks is found in either.
 
 from math import inf
 
+import numpy as np
+
 from fabrichealth.errors import StoreError
 from fabrichealth.metric import Metric
 from fabrichealth.store.chunk import BLOCK, opened
@@ -13,6 +15,7 @@ from fabrichealth.store.database import Database
 from fabrichealth.store.grid import Grid
 from fabrichealth.store.gridding import gridded, merged
 from fabrichealth.store.head import Head
+from fabrichealth.store.news import Mark
 from fabrichealth.store.numbering import Numbering
 from fabrichealth.store.progress import Progress
 from fabrichealth.store.recent import Recent, RecentColumns
@@ -70,6 +73,43 @@ class Reading:
                 kept = Recent.of(grid, keep_after, stop, kept.seconds, seen, imported)
         self._recent.put(metric, kept)
         return kept.used()
+
+    def news(
+        self, metric: Metric, start: float, end: float, mark: Mark | None
+    ) -> tuple[Grid, Mark | None]:
+        """Return what of (start, end] is new to one who knows all up to a mark, and the next one.
+
+        Some of it may be known already; without a mark, or where the log no longer holds what
+        came after it, it is all there is.
+        """
+        number = self._numbering.number(metric)
+        if number is None:
+            return Grid.empty(), None
+        imported, last = self._progress.imported(number), self._head.last
+        folded = self._progress.folded(number)
+        lost = mark is None or (folded > mark.entry and not 0 < self._head.first <= mark.entry + 1)
+        if mark is None or lost or imported != mark.imported:
+            begun = Mark(max(last, folded), end, imported)
+            _, next_mark = begun.split(self._ahead(number, folded, end), begun.entry, end)
+            return self.columns(metric, start, end), next_mark
+        fresh, next_mark = mark.split(
+            self._head.runs(number, mark.entry), max(last, mark.entry), end
+        )
+        grids = [] if fresh is None else [gridded(fresh)]
+        held = self._database.span_of(RAW, number)
+        if held is not None and held[1] > mark.until:  # imported, or folded ahead of its time
+            grids.append(self.columns(metric, mark.until, end).between(mark.until, end))
+        return merged(grids), next_mark
+
+    def _ahead(self, number: int, folded: int, until: float) -> list[Runs]:
+        """Return readings of the log that are later than `until`."""
+        return [
+            runs.within(np.repeat(runs.at > until, runs.count))
+            for segment in self._head.segments
+            if segment.newest > until
+            for runs in segment.runs(number, folded)
+            if (runs.at > until).any()
+        ]
 
     def _stop(self, number: int, end: float, seconds: float) -> float:
         """Return how far to read when (.., end] is asked for: a little ahead, for replays."""

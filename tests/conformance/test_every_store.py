@@ -243,3 +243,61 @@ def test_windows_equal_the_slow_reference(
         want = aligned(metric, store.table, samples, until, seconds)
         assert_equal(store.window(metric, until, seconds), want)
     store.close()
+
+
+ONE_SOURCE = st.lists(st.tuples(st.integers(0, 3), TIMES, READINGS), max_size=4)
+STEPS = ONE_SOURCE | st.sampled_from(["maintain", "restart", "ask", "ask"])
+
+
+@settings(
+    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(steps=st.lists(STEPS, max_size=16), asked=st.lists(TIMES, min_size=17, max_size=17))
+@pytest.mark.parametrize("kind", STORES)
+def test_news_leave_nothing_out(
+    kind: str,
+    steps: list[str | list[tuple[int, float, dict[Metric, list[float]]]]],
+    asked: list[float],
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("store")
+    store = STORES[kind](folder)
+    asked.sort()
+    marks: dict[Metric, object] = dict.fromkeys(METRICS)
+    told: dict[tuple[int, float], float] = {}
+    for step in [*steps, "ask"]:
+        if step == "restart":
+            store.close()
+            store = STORES[kind](folder)
+            marks = dict.fromkeys(METRICS)
+        elif step == "maintain" and isinstance(store, EmbeddedStore):
+            store.fold_now()
+            while store.maintain():
+                pass
+        elif step == "ask":
+            until = asked.pop(0)
+            for metric in METRICS:
+                window, marks[metric] = store.news(metric, until, 1e5, marks[metric])
+                told |= readings(window)
+        elif isinstance(step, list):
+            store.append(
+                [
+                    batch(store.table, target, at, {m: list(v) for m, v in values.items()})
+                    for target, at, values in step
+                    if all(len(m.labels) > 2 or len(v) == 1 for m, v in values.items())
+                ]
+            )
+    for metric in METRICS:
+        held = readings(store.window(metric, until, 1e5))
+        assert held.items() <= told.items()
+    store.close()
+
+
+def readings(window: Window) -> dict[tuple[int, float], float]:
+    """Return every value of a window by series and time."""
+    return {
+        (int(number), float(at)): float(value)
+        for number, clock, row in zip(window.series, window.clock, window.values, strict=True)
+        for at, value in zip(window.at[clock], row, strict=True)
+        if not np.isnan(value)
+    }
