@@ -2,7 +2,8 @@
 
 A dark device explains the links that end in it, the devices it holds, and the agents that ran
 on it; a rack explains its content; an ill scale-up link explains link errors that the
-accelerators of its domain report. Nothing explains what was there before it.
+accelerators of its domain report; a shared part or a bad lot explains the ill links that its
+finding lists. Nothing else explains what was there before it.
 """
 
 from collections.abc import Iterable
@@ -10,9 +11,18 @@ from collections.abc import Iterable
 from analyzer.incidents.claims import Claim, weight
 from analyzer.incidents.scope import owners
 from fabrichealth.events import Event
-from fabrichealth.kinds import ACCELERATOR_ERRORS, DEVICE_DOWN, WATCH_SOURCE_SILENT
+from fabrichealth.kinds import (
+    ACCELERATOR_ERRORS,
+    DEVICE_DOWN,
+    PARTS_BAD_BATCH,
+    PARTS_SHARED_COMPONENT,
+    WATCH_SOURCE_SILENT,
+)
 from fabrichealth.model import Finding, Place
 from fabrichealth.topology import Topology
+
+SHARED = frozenset({PARTS_SHARED_COMPONENT, PARTS_BAD_BATCH})
+"""Kinds whose finding itself lists the links that it explains, whichever fell ill first."""
 
 SCALE_UP = frozenset({"nvlink", "hccs", "ub", "ualink", "cxl", "pcie"})
 
@@ -43,6 +53,8 @@ def _suffer(cause: Claim, claim: Claim) -> None:
 
 def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
     """Return whether one claim follows from another."""
+    if cause.kind in SHARED:
+        return claim.culprit.type == "link" and claim.culprit in cause.victims
     if claim.since < cause.since - cause.slack:
         return False
     if cause.kind is DEVICE_DOWN:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from analyzer.incidents.claims import SLACK, Claim, weight
-from analyzer.incidents.explaining import SCALE_UP, downstream, reach
+from analyzer.incidents.explaining import SCALE_UP, SHARED, downstream, reach
 from analyzer.incidents.scope import owners
 from analyzer.incidents.suppression import GRACE, suppressed_by
 from analyzer.ledger import Ledger
@@ -114,6 +114,9 @@ def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
 
     What outlasts its cause is no consequence: a link that stays down when its host is back.
     """
+    if incident.kind in SHARED:
+        young = claim.since <= incident.last_seen + TAIL
+        return young and claim.culprit.type == "link" and claim.culprit in incident.victims
     if not incident.opened_at - SLACK <= claim.since <= incident.last_seen + TAIL:
         return False
     if incident.kind is DEVICE_DOWN:
@@ -131,7 +134,9 @@ def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
 
 
 def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
-    """Return whether a new claim about a device explains an incident that is open."""
+    """Return whether a new claim about a device or a shared part explains an open incident."""
+    if claim.kind in SHARED:
+        return incident.culprit.type == "link" and incident.culprit in claim.victims
     if claim.kind is not DEVICE_DOWN or incident.opened_at < claim.since - claim.slack:
         return False
     return bool(reach(claim.culprit, topology) & owners(incident.culprit, topology))

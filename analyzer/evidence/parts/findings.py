@@ -1,0 +1,110 @@
+"""Findings: what is said of one part that many ill links share."""
+
+from collections.abc import Sequence
+from math import log
+
+import numpy as np
+
+from analyzer.evidence.parts.blaming import ACCUSED, attributes
+from analyzer.evidence.parts.covering import Excess, Rule, Units, covering
+from analyzer.evidence.parts.illness import Illness, illness
+from analyzer.evidence.parts.witnesses import Witness, witnesses
+from fabrichealth.catalogue.optics import OPTICS_INFO
+from fabrichealth.kinds import IncidentKind, Severity
+from fabrichealth.model import Finding, Place, View
+
+LINES = 8
+"""Evidence lines in one finding: one of each of so many members."""
+
+ASKED = 16
+"""Members that are asked since when they are ill."""
+
+SURE = 2
+"""Links that must be ill for certain, each by itself; the others may be so by comparison."""
+
+SHARED = Rule(q=0.01, hits=3.0, share=0.25)
+BATCH = Rule(q=0.05, hits=3.0, excess=2.0)
+RULES = {
+    "bundle": SHARED, "card": SHARED, "device": SHARED, "lasers": SHARED, "rack": SHARED,
+    "lot": BATCH, "part": BATCH, "firmware": BATCH,
+}  # fmt: skip
+"""From when on each attribute explains; a detector's own settings take the place of its own."""
+
+
+def blamed(view: View, own: dict[str, Rule]) -> tuple[Illness, Sequence[Excess]]:
+    """Return who is ill, and the groups that explain it; once a pass for the same rules."""
+    ill = illness(view)
+    rules = {**RULES, **own}
+    key = (blamed, view.topology, bool(view.before), tuple(rules.items()))
+    return ill, view.once(key, lambda: _blamed(view, ill, rules))
+
+
+def _blamed(view: View, ill: Illness, rules: dict[str, Rule]) -> Sequence[Excess]:
+    least = min(rule.hits for rule in rules.values())
+    if (
+        len(np.unique(ill.own.link[ill.any])) < least
+        or len(np.unique(ill.own.link[ill.sure])) < SURE
+    ):
+        return ()
+    every = attributes(ill, view.changes(OPTICS_INFO))
+    found = covering(
+        list(every.values()),
+        Units(ill.own.stratum, ill.own.link, ill.own.peer),
+        [rules[name] for name in every],
+    )
+    return [one for one in found if len(np.unique(ill.own.link[_sure(ill, one)])) >= SURE]
+
+
+def _sure(ill: Illness, one: Excess) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
+    """Return the units of a group's ill links that are ill for certain."""
+    both = np.concatenate([one.units, ill.own.peer[one.units]])
+    return np.asarray(both[ill.sure[both]], np.intp)
+
+
+def finding(view: View, ill: Illness, one: Excess, kind: IncidentKind, threshold: float) -> Finding:
+    """Return what is said of a group; score 1.0 is a q of `threshold`."""
+    place = Place(ACCUSED.get(one.attribute.name, one.attribute.name), one.name)
+    links = np.unique(ill.own.link[one.units])
+    said = _heard(ill, one)
+    evidence = [first.evidence for first in said[:LINES]]
+    before = [early.since for early in view.before if early.about == place]
+    since = min([*before, *(first.since for first in said)], default=view.now)
+    page = bool(_pages(ill, one))
+    return Finding(
+        kind=kind,
+        about=place,
+        score=max(log(max(one.q, 1e-300)) / log(threshold), 1.0),
+        since=since,
+        at=max((line.at for line in evidence), default=view.now),
+        evidence=evidence,
+        because=f"{_told(one, len(links))}; {evidence[0].says if evidence else ''}".rstrip("; "),
+        severity=Severity.PAGE if page else None,
+        victims=tuple(Place("link", ill.own.links[link].id) for link in links.tolist()),
+    )
+
+
+def _heard(ill: Illness, one: Excess) -> list[Witness]:
+    """Return the gravest witness of each of the first members, earliest onset kept."""
+    found = []
+    for unit in one.units[:ASKED].tolist():
+        said = [*witnesses(ill, unit), *witnesses(ill, int(ill.own.peer[unit]))]
+        if said:
+            since = min(witness.since for witness in said)
+            found.append(Witness(said[0].weight, since, said[0].evidence))
+    return sorted(found, key=lambda witness: -witness.weight)
+
+
+def _pages(ill: Illness, one: Excess) -> bool:
+    both = np.concatenate([one.units, ill.own.peer[one.units]])
+    return bool(ill.beyond[both].any())
+
+
+def _told(one: Excess, links: int) -> str:
+    """Return the count in words: of how many, what others have, and how likely that is."""
+    ill, known = one.elsewhere
+    what = "modules" if one.attribute.name in {"lot", "part", "firmware"} else "links"
+    hits = f"{one.hits:g}" if what == "modules" else f"{links}"
+    return (
+        f"{hits} of {one.members} {what} of {one.attribute.name} {one.name} are ill, "
+        f"{ill:g} of {known} others: {one.expected:.2g} would be expected (q {one.q:.1e})"
+    )
