@@ -1,4 +1,7 @@
-"""`fabrichealth COMMAND`: finds the command by its file's name and runs it."""
+"""`fabrichealth COMMAND`: finds the command by its file's name and runs it.
+
+A command of two words is written with a hyphen, its file with an underscore.
+"""
 
 import argparse
 import logging
@@ -26,7 +29,7 @@ class OneLineParser(argparse.ArgumentParser):
 def main(argv: Sequence[str] | None = None) -> int:
     """Run one command; return its exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
-    command = next((word for word in words if not word.startswith("-")), "")
+    command = next((word for word in words if not word.startswith("-")), "").replace("-", "_")
     logging.basicConfig(
         stream=sys.stderr, level=logging.INFO, format="%(levelname)s %(name)s: %(message)s"
     )
@@ -39,10 +42,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     # only the command asked for is imported: a host's daemon stays small
     for name in [command] if command in known else known:
         verb = item(COMMANDS, name, Command)()
-        verb.arguments(verbs.add_parser(name, help=verb.help, description=verb.help))
+        word = name.replace("_", "-")
+        verb.arguments(verbs.add_parser(word, help=verb.help, description=verb.help))
     asked = parser.parse_args(words)
     try:
-        return _flushed(item(COMMANDS, asked.command, Command)().run(asked))
+        return _flushed(item(COMMANDS, asked.command.replace("-", "_"), Command)().run(asked))
     except UsageError as wrong:
         print(f"fabrichealth: {wrong}", file=sys.stderr)  # noqa: T201 - the terminal is the point
         return USAGE

@@ -10,6 +10,13 @@ from typing import Any
 
 MOST_VICTIMS = 6
 MOST_EVIDENCE = 8
+MOST_RUNGS = 3
+MOST_STEPS = 4
+MOST_ALTERNATIVES = 3
+
+
+CALLED = {"true": "called real", "false": "called a false alarm", "ack": "somebody is at it"}
+"""What an operator's word means, for others."""
 
 
 def moment(at: float | None) -> str:
@@ -37,6 +44,11 @@ def headline(incident: Mapping[str, Any]) -> str:
     culprit = incident["culprit"]
     state = " (closed)" if incident["closed_at"] is not None else ""
     excuse = f" [suppressed by {incident['suppressed_by']}]" if incident["suppressed_by"] else ""
+    word = incident.get("operator")
+    if word and word["silent"]:
+        excuse += f" [{CALLED[word['says']]}]"
+    if incident.get("held_back"):
+        excuse += " [no page: see explain]"
     return (
         f"{incident['severity'].upper():6} {incident['incident']:>5}  {incident['kind']:22} "
         f"{culprit['type']} {culprit['id']}{state}{excuse}: {incident['because']}"
@@ -51,30 +63,86 @@ def story(incident: Mapping[str, Any], now: float | None = None) -> str:
         f"culprit    {culprit['type']} {culprit['id']}",
     ]
     if culprit["side"]:
-        lines.append(f"side       {culprit['side']} ({culprit['direction'] or 'either direction'})")
+        lane = f", lane {culprit['lane']}" if culprit["lane"] else ""
+        lines.append(
+            f"side       {culprit['side']} ({culprit['direction'] or 'either direction'}{lane})"
+        )
     lines.append(f"because    {incident['because']}")
-    lines.append(f"opened     {moment(incident['opened_at'])}{_ago(incident['opened_at'], now)}")
-    if incident["confirmed_at"] is not None:
-        lines.append(f"confirmed  {moment(incident['confirmed_at'])}")
-    if incident["closed_at"] is not None:
-        lines.append(f"closed     {moment(incident['closed_at'])}, when the cause was last seen")
-    if incident["suppressed_by"]:
-        lines.append(f"suppressed by {incident['suppressed_by']}: shown, never paged")
+    lines += _times(incident, now)
+    lines += _restraint(incident)
     if incident["causes"]:
         shares = ", ".join(f"{c['cause']} {c['probability']:.0%}" for c in incident["causes"][:4])
         lines.append(f"cause      {shares}")
-    lines.append(f"do         {incident['action']}")
-    if incident["safe_to_drain"] is not None:
-        word = "yes" if incident["safe_to_drain"] else "no"
-        lines.append(f"drain now  {word}: {incident['safe_because']}")
+    lines += _remedy(incident)
     lines.append(f"data       {incident['data_quality']}")
     lines += _victims(incident["victims"])
     lines += _evidence(incident["evidence"])
     lines += [
         f"not        {other['culprit']['id']}: {other['why_not']}"
-        for other in incident["alternatives"][:3]
+        for other in incident["alternatives"][:MOST_ALTERNATIVES]
     ]
     return "\n".join(lines)
+
+
+def _times(incident: Mapping[str, Any], now: float | None) -> list[str]:
+    """Tell when it began, was confirmed, grew and ended, and when its limit is near."""
+    lines = [f"opened     {moment(incident['opened_at'])}{_ago(incident['opened_at'], now)}"]
+    if incident["confirmed_at"] is not None:
+        lines.append(f"confirmed  {moment(incident['confirmed_at'])}")
+    steps = incident["history"]
+    if len(steps) > 1:
+        kinds = " > ".join(f"{step['kind']} ({step['severity']})" for step in steps[-MOST_STEPS:])
+        lines.append(f"grew       {kinds}")
+    if incident["closed_at"] is not None:
+        lines.append(f"closed     {moment(incident['closed_at'])}, when the cause was last seen")
+    if (ahead := incident["forecast"]) is not None:
+        lines.append(
+            f"forecast   {ahead['event'].replace('_', ' ')} {moment(ahead['p50'])} "
+            f"({moment(ahead['p10'])} .. {moment(ahead['p90'])})"
+        )
+    return lines
+
+
+def _restraint(incident: Mapping[str, Any]) -> list[str]:
+    """Tell why nobody is told of it, or not as loudly as a finding asked."""
+    lines = []
+    if incident["suppressed_by"]:
+        lines.append(f"suppressed by {incident['suppressed_by']}: shown, never paged")
+    if incident.get("held_back"):
+        lines.append(f"no page    {incident['held_back']}")
+    if word := incident.get("operator"):
+        note = f": {word['note']}" if word["note"] else ""
+        quiet = "; nobody is told of it again" if word["silent"] else ""
+        lines.append(f"operator   {CALLED[word['says']]}, {moment(word['at'])}{quiet}{note}")
+    return lines
+
+
+def _remedy(incident: Mapping[str, Any]) -> list[str]:
+    """Tell what to do, what helped before, whether to drain now and what proves the repair."""
+    lines = [f"do         {incident['action']}"]
+    for rung in incident.get("repair", ())[:MOST_RUNGS] if incident["causes"] else ():
+        seen = f", here {rung['worked']} of {rung['tried']}" if rung["tried"] else ""
+        lines.append(f"           {rung['success']:4.0%}{seen}  {rung['does']}")
+    if incident["safe_to_drain"] is not None:
+        word = "yes" if incident["safe_to_drain"] else "no"
+        lines.append(f"drain now  {word}: {incident['safe_because']}")
+    if proof := incident.get("proof"):
+        until = ""
+        if proof["clean_from"] is not None:
+            until = f", clean since {moment(proof['clean_from'])}"
+        lines.append(
+            f"return     after {span(proof['seconds'])} without an error ({proof['bits']:.1e} bits "
+            f"show {proof['limit']:.0e} with 95 %){until}"
+        )
+    again = incident.get("earlier", ())
+    if again:
+        last = again[-1]
+        times = "once" if len(again) == 1 else f"{len(again)} times"
+        lines.append(
+            f"again      {times} before in 90 days; last {last['incident']} {last['kind']} of "
+            f"{last['culprit']}, {moment(last['closed_at'])[:10]} (same {last['same']})"
+        )
+    return lines
 
 
 def _ago(at: float, now: float | None) -> str:

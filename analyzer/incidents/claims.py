@@ -28,6 +28,10 @@ class Claim:
     culprit: Place
     findings: list[Finding]
     victims: list[Place] = field(default_factory=list)
+    joined: list[Finding] = field(default_factory=list)
+    """Findings of victims that say how grave the cause is: links of a shared part."""
+    held_back: str | None = None
+    """Why it is a ticket though a finding asks for a page."""
 
     @property
     def kind(self) -> IncidentKind:
@@ -36,8 +40,9 @@ class Claim:
 
     @property
     def severity(self) -> Severity:
-        """The highest severity among its own findings."""
-        return max(finding.rank for finding in self.findings)
+        """The highest severity among its findings; at most a ticket while it is held back."""
+        highest = max(finding.rank for finding in (*self.findings, *self.joined))
+        return highest if self.held_back is None else min(highest, Severity.TICKET)
 
     @property
     def since(self) -> float:

@@ -198,7 +198,10 @@ def plan(
         ends = {end.device for name in names for end in topology.links[name].ends}
         ends |= {held for device in ends for held in topology.hosted.get(device, ())}
         hit = tuple(sorted(job for job, devices in jobs.items() if devices & ends))
-        hosts = {one for job in hit for one in jobs[job] if one in topology.links_of}
+        hosts = {
+            one for job in hit for one in jobs[job] if one in topology.devices
+            and not topology.devices[one].host
+        }  # fmt: skip
         lost = sum(now.capacity.speed[name] for name in names if name not in now.lost - {
             incident.culprit.id})  # fmt: skip
         avoided = harm(incident) * lost * max(1, len(hosts))

@@ -115,6 +115,11 @@ def downstream(claim: Claim, topology: Topology, events: Iterable[Event]) -> lis
 
 def jobs_on(devices: set[str], events: Iterable[Event]) -> list[str]:
     """Return the jobs that run now on any of the devices."""
+    return sorted(job for job, held in jobs_running(events).items() if job and held & devices)
+
+
+def jobs_running(events: Iterable[Event]) -> dict[str, set[str]]:
+    """Return the accelerators of each job that has begun and not ended."""
     running: dict[str, set[str]] = {}
     for event in events:
         job = event.scope.get("job", "")
@@ -122,4 +127,4 @@ def jobs_on(devices: set[str], events: Iterable[Event]) -> list[str]:
             running[job] = set(map(str, event.more.get("accelerators", ())))
         elif event.kind in {"job_end", "job_cancelled"}:
             running.pop(job, None)
-    return sorted(job for job, held in running.items() if job and held & devices)
+    return running

@@ -9,8 +9,10 @@ victims.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from analyzer.incidents.advising import advise, remember, spoken_of
 from analyzer.incidents.claims import SLACK, Claim, weight
 from analyzer.incidents.explaining import SCALE_UP, SHARED, downstream, reach
+from analyzer.incidents.restraint import budget_of, held_back, pay
 from analyzer.incidents.scope import owners
 from analyzer.incidents.suppression import GRACE, suppressed_by
 from analyzer.ledger import Ledger
@@ -41,6 +43,10 @@ class Policy:
     hold_down: float | None = None
     """Seconds for kinds without their own longer one; None leaves the kinds' rows."""
     grace: float = GRACE
+    capacity_floor: float = 0.75
+    """Share of a device's, rack's or domain's capacity that must stay when something is drained."""
+    page_budget: float = 1.0
+    """False pages a week per 10,000 links that statistical kinds may cause."""
 
     def hold_of(self, kind: IncidentKind) -> float:
         """Return for how long the cause of a kind must stay absent."""
@@ -70,15 +76,19 @@ def advance(
     """Bring the ledger's incidents to what the claims of this pass say."""
     step = Step()
     known = ledger.sequence
+    budget, record = budget_of(policy.page_budget, len(topology.links)), spoken_of(ledger, events)
     for claim in standing:
         if now - claim.seen >= policy.hold_of(claim.kind):
             continue  # what a detector still remembers, but was seen last a hold-down ago
         incident = _home(ledger, claim, topology)
+        name = incident.incident if incident else None
+        claim.held_back = held_back(claim, name, budget, ledger.past, record, now)
         if incident is None:
             incident = _open(ledger, claim, topology, prefix)
             step.changed.append(incident)
         changed = _grow(incident, claim, topology, events)
         changed |= _merge(ledger, incident, claim, topology, now, step)
+        pay(claim, incident.incident, ledger.past, record, now)
         if changed and incident not in step.changed:
             step.changed.append(incident)
     for incident in list(ledger.incidents):
@@ -90,7 +100,10 @@ def advance(
         if now - incident.last_seen >= policy.hold_of(incident.kind):
             incident.closed_at = incident.last_seen
             ledger.incidents.remove(incident)
+            remember(ledger, incident, topology)
             step.closed.append(incident)
+    told = advise(ledger, now, topology, events, policy.capacity_floor)
+    step.changed.extend(one for one in told if one not in step.changed)
     return step
 
 
@@ -195,6 +208,7 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
         _keep_evidence(incident, claim)
     if own:
         incident.severity = max(incident.severity, claim.severity)
+        incident.held_back = claim.held_back if incident.severity < Severity.PAGE else None
         _add_victims(incident, [*claim.victims, *downstream(claim, topology, events)])
     else:
         _add_victims(incident, [claim.culprit, *claim.victims])

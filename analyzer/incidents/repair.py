@@ -67,7 +67,7 @@ HELPS: dict[Cause, Mapping[str, float]] = {
     _C.MODULE_OVERHEATING: {"cool": 0.7, "replace_module": 0.25},
     _C.HOST_ELECTRICAL: {"reseat": 0.3, "replug": 0.3, "replace_port": 0.8},
     _C.COPPER_CABLE: {"replug": 0.35, "replace_cable": 0.9},
-    _C.SHARED_COMPONENT: {"replace_shared": 0.9, "reseat": 0.05},
+    _C.SHARED_COMPONENT: {"replace_shared": 0.9},
     _C.BAD_BATCH: {"replace_module": 0.9, "reseat": 0.1},
     _C.COOLING: {"cool": 0.6},
 }

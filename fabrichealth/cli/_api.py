@@ -15,6 +15,8 @@ from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.ports import SPEED, UP
 from fabrichealth.catalogue.verdicts import LINK_HEALTH, LINK_STATE, SECONDS_TO_VERDICT
 from fabrichealth.cli._collecting import Collecting
+from fabrichealth.cli._draining import drain_plan
+from fabrichealth.cli._incidents import events_of
 from fabrichealth.events import EVENT_KINDS, parse
 from fabrichealth.metric import Metric
 from fabrichealth.model import Port
@@ -41,6 +43,7 @@ class Api:
             Route("GET", "/api/v1/incidents", self._incidents),
             Route("GET", "/api/v1/links", self._links),
             Route("GET", "/api/v1/series", self._series),
+            Route("GET", "/api/v1/drain-plan", self._drain_plan),
             Route("GET", "/api/v1/stream", self._stream),
             Route("POST", "/api/v1/events", self._events, writes=True),
         ]
@@ -59,6 +62,19 @@ class Api:
     async def _links(self, request: web.Request) -> web.Response:
         rows = await asyncio.to_thread(self._link_rows)
         return _rows(row for row in rows if _matches(row, request.query))
+
+    async def _drain_plan(self, request: web.Request) -> web.Response:
+        """Answer what may be drained now, in order."""
+        collecting = self._collecting
+        events = [] if collecting.journal is None else events_of(collecting.journal)
+        rows = await asyncio.to_thread(
+            drain_plan,
+            list(collecting.incidents.values()),
+            collecting.poller.inventory.topology,
+            events,
+            collecting.setup.site.policy.capacity_floor,
+        )
+        return _rows(row for row in rows if _matches(_flat_step(row), request.query))
 
     def _link_rows(self) -> list[dict[str, Any]]:
         up, speed = self._newest(UP), self._newest(SPEED)
@@ -207,6 +223,10 @@ def _rows(rows: Iterable[Mapping[str, Any]]) -> web.Response:
 def _flat(incident: Mapping[str, Any]) -> dict[str, Any]:
     """Return an incident's facts by the names that a filter uses."""
     return {**incident, "culprit": incident["culprit"]["id"], "open": incident["closed_at"] is None}
+
+
+def _flat_step(step: Mapping[str, Any]) -> dict[str, Any]:
+    return {**step, "culprit": step["culprit"]["id"]}
 
 
 def _matches(row: Mapping[str, Any], query: Mapping[str, str]) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from fabrichealth.cli._site import load
 from fabrichealth.errors import SourceUnavailable, UsageError
+from fabrichealth.events import Event, parse
 from fabrichealth.runtime.paths import StatePaths
 from fabrichealth.store.journal import SqliteJournal
 from fabrichealth.store.protocol import Journal
@@ -40,6 +41,29 @@ def incidents(asked: argparse.Namespace) -> list[dict[str, Any]]:
         return list(newest(journal).values())
     finally:
         journal.close()
+
+
+def told(config: Path) -> list[Event]:
+    """Return every event in the journal of a site, by time.
+
+    Raises:
+        StoreError: the site has no journal yet.
+    """
+    journal = SqliteJournal.open(StatePaths(load(config).site.state).journal, read_only=True)
+    try:
+        return events_of(journal)
+    finally:
+        journal.close()
+
+
+def events_of(journal: Journal) -> list[Event]:
+    """Return every event of a journal, by time."""
+    found: list[Event] = []
+    position = 0
+    while entries := journal.since(position, "event"):
+        position = entries[-1].position
+        found += [parse(entry.body) for entry in entries]
+    return sorted(found, key=lambda event: event.at)
 
 
 def newest(journal: Journal) -> dict[str, dict[str, Any]]:

@@ -14,17 +14,16 @@ from fabrichealth import history
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import WELL, Command
 from fabrichealth.cli._corpus import EVENTS, TOPOLOGY, TRUTH
-from fabrichealth.cli._incidents import newest
+from fabrichealth.cli._incidents import events_of, newest
 from fabrichealth.cli._site import Setup, load
 from fabrichealth.cli._truths import Said, said_of
 from fabrichealth.errors import SiteError, UsageError
-from fabrichealth.events import Event, parse
+from fabrichealth.events import Event
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.runtime.paths import StatePaths
 from fabrichealth.settings import seconds_of
 from fabrichealth.store.embedded import EmbeddedStore
 from fabrichealth.store.journal import SqliteJournal
-from fabrichealth.store.protocol import Journal
 from fabrichealth.topology.writing import text_of
 
 HISTORY, META = "history.jsonl.gz", "meta.json"
@@ -69,16 +68,6 @@ class CorpusCommand(Command):
                 "`fabrichealth verdict INCIDENT true` says otherwise"
             )
         return WELL
-
-
-def events_of(journal: Journal) -> list[Event]:
-    """Return every event of a journal, by time."""
-    found: list[Event] = []
-    position = 0
-    while entries := journal.since(position, "event"):
-        position = entries[-1].position
-        found += [parse(entry.body) for entry in entries]
-    return sorted(found, key=lambda event: event.at)
 
 
 def _span(store: EmbeddedStore, last: str | None) -> tuple[float, float]:

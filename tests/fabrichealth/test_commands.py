@@ -27,6 +27,8 @@ KEYS = {
 }  # fmt: skip
 """Of an incident object, as the contract has them."""
 
+COMMANDS = [name.replace("_", "-") for name in names("fabrichealth.cli")]
+
 TOPOLOGY = """\
 devices: [{name: leaf-01, role: switch}, {name: leaf-02, role: switch}, {name: h, role: host}]
 links:
@@ -64,10 +66,10 @@ def test_wrong_usage_is_one_line(terminal: Terminal, words: tuple[str, ...]) -> 
 def test_it_tells_its_version_and_its_commands(terminal: Terminal) -> None:
     assert terminal("--version").out == f"{__version__}\n"
     told = terminal("--help").out
-    assert all(f"    {name} " in told for name in names("fabrichealth.cli"))
+    assert set(COMMANDS) <= set(told.split())
 
 
-@pytest.mark.parametrize("name", names("fabrichealth.cli"))
+@pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_explains_itself(terminal: Terminal, name: str) -> None:
     assert terminal(name, "--help").status == 0
 
