@@ -12,11 +12,15 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.causes.signs import Symptom, sign
 from analyzer.evidence.durations import heard
+from analyzer.evidence.link.signs import diagnosed
+from analyzer.evidence.optics.fleet import RECALLED
+from analyzer.evidence.optics.recalled import LOOKS_BACK
 from analyzer.evidence.strata import strata
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import LANES, PORT_INFO, SPEED, UP
-from fabrichealth.kinds import LINK_DEGRADED_SPEED, Cause
+from fabrichealth.kinds import LINK_DEGRADED_SPEED
 from fabrichealth.metric import Metric
 from fabrichealth.model import Changes, Finding, Floats, Ids, Port, View
 from fabrichealth.settings import Duration, seconds
@@ -44,7 +48,13 @@ class LinkDegradedSpeed(Detector[LinkDegradedSpeedSettings]):
     kinds = (LINK_DEGRADED_SPEED,)
     metrics = (SPEED, LANES, UP, PORT_INFO)
     remembers = (SPEED, LANES, UP)
+    recalls = RECALLED
     settings_type = LinkDegradedSpeedSettings
+
+    @property
+    def looks_back(self) -> float:
+        """How long the past of the modules must be kept: light speaks for causes."""
+        return LOOKS_BACK
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding per port below its norm, speed before width."""
@@ -137,6 +147,7 @@ def _finding(
 ) -> Finding:
     value, metric = float(changes.value[row]), changes.metric
     says = f"{_worded(metric, value)} instead of {_worded(metric, should)} {source}"
+    found, signs = diagnosed(view, port, {sign(Symptom.NARROW, None): True}, since)
     return Finding(
         kind=LINK_DEGRADED_SPEED,
         about=port,
@@ -147,5 +158,8 @@ def _finding(
             evidence(metric, port, value, float(changes.seen_at[row]), f"{port}: {says}", should)
         ],
         because=f"{port} runs at {says}",
-        causes={Cause.LOOSE_OR_BAD_MODULE: 0.5, Cause.COPPER_CABLE: 0.2, Cause.UNKNOWN: 0.3},
+        causes=found.causes,
+        side=found.side,
+        direction=found.direction,
+        signs=signs,
     )

@@ -12,10 +12,14 @@ from itertools import chain
 import numpy as np
 
 from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.causes.signs import Symptom, sign
 from analyzer.evidence.ends import PortStates, cables, port_states
+from analyzer.evidence.link.signs import diagnosed
+from analyzer.evidence.optics.fleet import RECALLED
+from analyzer.evidence.optics.recalled import LOOKS_BACK
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
-from fabrichealth.kinds import LINK_DOWN, Cause
+from fabrichealth.kinds import LINK_DOWN
 from fabrichealth.model import Finding, Port, View
 from fabrichealth.settings import Duration, seconds
 
@@ -38,7 +42,13 @@ class LinkDown(Detector[LinkDownSettings]):
 
     kinds = (LINK_DOWN,)
     metrics = (UP, ADMIN_UP)
+    recalls = RECALLED
     settings_type = LinkDownSettings
+
+    @property
+    def looks_back(self) -> float:
+        """How long the past of the modules must be kept: light speaks for causes."""
+        return LOOKS_BACK
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding per link that is down."""
@@ -113,6 +123,7 @@ def _finding(
     tail = ""
     if far := [answer for end, answer in said.items() if end not in down]:
         tail = " (the far end says up)" if far[0] is False else " (the far end says nothing)"
+    found, signs = diagnosed(view, about, {sign(Symptom.DOWN, None): True}, since)
     return Finding(
         kind=LINK_DOWN,
         about=about,
@@ -121,5 +132,8 @@ def _finding(
         at=view.now,
         evidence=lines,
         because=f"{' and '.join(map(str, down))} down for {minutes:.1f} min{tail}",
-        causes={Cause.LOOSE_OR_BAD_MODULE: 0.4, Cause.UNKNOWN: 0.6},
+        causes=found.causes,
+        side=found.side,
+        direction=found.direction,
+        signs=signs,
     )

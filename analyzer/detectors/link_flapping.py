@@ -13,12 +13,16 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.causes.signs import Symptom, sign
 from analyzer.evidence.durations import Bools
 from analyzer.evidence.flaps import score
+from analyzer.evidence.link.signs import diagnosed
+from analyzer.evidence.optics.fleet import RECALLED
+from analyzer.evidence.optics.recalled import LOOKS_BACK
 from analyzer.evidence.restarts import Falls, falls, shared
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, LINK_DOWNS, UP
-from fabrichealth.kinds import LINK_FLAPPING, Cause
+from fabrichealth.kinds import LINK_FLAPPING
 from fabrichealth.model import Finding, Floats, Port, View
 from fabrichealth.settings import Duration, seconds
 
@@ -57,7 +61,13 @@ class LinkFlapping(Detector[LinkFlappingSettings]):
 
     kinds = (LINK_FLAPPING,)
     metrics = (LINK_DOWNS, UP, ADMIN_UP)
+    recalls = RECALLED
     settings_type = LinkFlappingSettings
+
+    @property
+    def looks_back(self) -> float:
+        """How long the past of the modules must be kept: light speaks for causes."""
+        return LOOKS_BACK
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding per link that flaps."""
@@ -78,6 +88,7 @@ class LinkFlapping(Detector[LinkFlappingSettings]):
             mine = np.flatnonzero((seen.row == row) & own)
             since = known.since if known is not None else float(seen.at[mine[0]])
             last = float(seen.at[mine[-1]])
+            found, signs = diagnosed(view, port, {sign(Symptom.FALLS, None): True}, since)
             yield Finding(
                 kind=LINK_FLAPPING,
                 about=port,
@@ -96,7 +107,10 @@ class LinkFlapping(Detector[LinkFlappingSettings]):
                     f"{(view.now - float(seen.at[mine[0]])) / 60:.0f} min, flap score "
                     f"{scores.fast[row]:.0f} against {self.settings.fast_limit:.0f}"
                 ),
-                causes={Cause.LOOSE_OR_BAD_MODULE: 0.5, Cause.UNKNOWN: 0.5},
+                causes=found.causes,
+                side=found.side,
+                direction=found.direction,
+                signs=signs,
             )  # fmt: skip
 
     def _scores(self, view: View, seen: Falls, own: Bools) -> _Scores:

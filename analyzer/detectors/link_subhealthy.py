@@ -16,7 +16,6 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.link.blame import weights
 from analyzer.evidence.link.gathering import (
     REMEMBERED,
     WINDOWED,
@@ -37,7 +36,10 @@ from analyzer.evidence.link.measures import (
     Reading,
 )
 from analyzer.evidence.link.reporting import link_verdicts
+from analyzer.evidence.link.signs import BEGAN, began, diagnosed, error_signs
 from analyzer.evidence.link.states import Kept, standings
+from analyzer.evidence.optics.fleet import RECALLED
+from analyzer.evidence.optics.recalled import LOOKS_BACK
 from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.ports import FEC_CODEWORDS, SYMBOL_ERRORS
@@ -111,7 +113,13 @@ class LinkSubhealthy(Detector[LinkSubhealthySettings]):
         *(one for one in (*REMEMBERED, *WINDOWED) if one is not SYMBOL_ERRORS),
     )
     remembers = REMEMBERED
+    recalls = RECALLED
     settings_type = LinkSubhealthySettings
+
+    @property
+    def looks_back(self) -> float:
+        """How long the past of the modules must be kept: light speaks for causes."""
+        return LOOKS_BACK
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each receiving port that is ill, with all that is wrong there."""
@@ -159,23 +167,23 @@ def _finding(
         key=lambda line: (-line.severity, -line.score),
     )
     worst = lines[0]
-    stretch = known.stretches[RAW.name].get(place)
+    since = min(line.since for line in lines)
+    start = began(known.view, port, since)
+    found, signs = diagnosed(known.view, port, error_signs(known, place, others), start)
     return Finding(
         kind=LINK_SUBHEALTHY,
         about=port,
         score=worst.score,
-        since=min(line.since for line in lines),
+        since=since,
         at=max(line.until for line in lines),
         evidence=[line.evidence for line in lines],
         because=f"{port}: {worst.evidence.says}",
-        side=port,
-        direction="rx",
+        side=found.side,
+        direction=found.direction,
         severity=worst.severity,
-        causes=weights(
-            known.ends.link(place),
-            both_ways=int(known.ends.peer[place]) in others,
-            bursts=stretch is not None and stretch.bursts,
-        ),
+        causes=found.causes,
+        signs=signs,
+        detail={BEGAN: start},
     )
 
 

@@ -14,12 +14,14 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.link.blame import weights
+from analyzer.evidence.causes.signs import Symptom, sign
 from analyzer.evidence.link.forecast import Crossing, crossing
 from analyzer.evidence.link.gathering import line_rates, port_states
 from analyzer.evidence.link.limits import Quantity
 from analyzer.evidence.link.margins import DAY, RECALLED, margins, shrinking
 from analyzer.evidence.link.receivers import Receivers, receivers
+from analyzer.evidence.link.signs import diagnosed
+from analyzer.evidence.optics.fleet import RECALLED as OF_LIGHT
 from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.ports import FEC_CORRECTED_BITS, SPEED, UP
@@ -66,7 +68,7 @@ class LinkWillFail(Detector[LinkWillFailSettings]):
     metrics = (FEC_CORRECTED_BITS, *(one for one in RECALLED if one is not FEC_CORRECTED_BITS),
                UP, SPEED)  # fmt: skip
     remembers = (UP, SPEED)
-    recalls = RECALLED
+    recalls = (*RECALLED, *OF_LIGHT)
     settings_type = LinkWillFailSettings
 
     @property
@@ -154,7 +156,8 @@ def _finding(view: View, one: _Falling, own: LinkWillFailSettings) -> Finding:
         f"confidence) since {span(now - found.began)}: limit in {span(found.p50 * DAY)} "
         f"({span(found.p10 * DAY)} to {span(found.p90 * DAY)})"
     )
-    link = one.ends.link(one.place)
+    grows = {sign(Symptom.GROWING, one.port): True}
+    diagnosis, signs = diagnosed(view, one.port, grows, found.began)
     return Finding(
         kind=LINK_WILL_FAIL,
         about=one.port,
@@ -163,8 +166,9 @@ def _finding(view: View, one: _Falling, own: LinkWillFailSettings) -> Finding:
         at=min(now, one.at + own.every),
         evidence=[evidence(one.metric, one.port, found.level, one.at, says, 0.0, "dB")],
         because=f"{one.port}: {says}",
-        side=one.port,
-        direction="rx",
-        causes=weights(link, both_ways=False, bursts=False),
+        side=diagnosis.side,
+        direction=diagnosis.direction,
+        causes=diagnosis.causes,
+        signs=signs,
         forecast=Forecast("limit_reached", p10, p50, p90),
     )

@@ -15,8 +15,9 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.causes.weighing import Diagnosis
 from analyzer.evidence.optics.banks import banks, ill_banks
-from analyzer.evidence.optics.causes import Diagnosis, diagnose
+from analyzer.evidence.optics.causes import diagnose_light
 from analyzer.evidence.optics.complaints import (
     Complaint,
     behind_siblings,
@@ -29,7 +30,6 @@ from analyzer.evidence.optics.frozen import key_of
 from analyzer.evidence.optics.lasers import aged, faulty, hungry
 from analyzer.evidence.optics.levels import Look
 from analyzer.evidence.optics.quantities import BIAS, RX, SNR_HOST, SNR_MEDIA, TX
-from analyzer.evidence.optics.symptoms import Direction
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.optics import RX_POWER
 from fabrichealth.kinds import OPTICS_DEGRADING
@@ -164,17 +164,12 @@ class OpticsDegrading(Detector[OpticsDegradingSettings]):
         """Return what is said of one link, and the laser bank that is to blame, if one is."""
         worst = max(every, key=lambda one: (one.score, str(one.port), one.lane))
         here, there = worst.port, optics.view.topology.peer(worst.port)
-        sender, receiver = (here, there) if worst.quantity in {TX, BIAS} else (there, here)
+        sender = here if worst.quantity in {TX, BIAS} else there
         bank = of_bank.get(sender, "") if sender else ""
-        direction = Direction(
-            sender,
-            receiver,
-            optics.of(sender) if sender else None,
-            optics.of(receiver) if receiver else None,
-            worst.lane,
-            bank in ill if bank else None,
-        )
-        found = diagnose(direction)
+        ends = {end: optics.of(end) for end in (here, there) if end is not None}
+        link = optics.view.topology.link_of.get(here)
+        dim = {end: of_bank[end] in ill for end in ends if end in of_bank}
+        found, signs = diagnose_light(link, ends, dim)
         same_way = {
             one.lane for one in every if one.port == here and one.quantity == worst.quantity
         }
@@ -193,6 +188,7 @@ class OpticsDegrading(Detector[OpticsDegradingSettings]):
             direction=found.direction,
             lane=worst.lane if len(same_way) == 1 and worst.lane else None,
             forecast=_end_of_life(optics, worst),
+            signs=signs,
             detail=_baselines(optics, every),
         )
         return finding, bank if bank in ill else ""
@@ -292,5 +288,6 @@ def _of_bank(bank: str, findings: Sequence[Finding], view: View) -> Finding:
         side=worst.side,
         direction=worst.direction,
         victims=tuple(sorted(others, key=lambda place: place.id)),
+        signs=worst.signs,
         detail={key: value for one in findings for key, value in one.detail.items()},
     )

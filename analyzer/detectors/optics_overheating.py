@@ -13,22 +13,19 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.causes.signs import Symptom, sign
+from analyzer.evidence.causes.weighing import diagnose_link
 from analyzer.evidence.optics.complaints import Complaint, beyond_limit, warmer
-from analyzer.evidence.optics.fleet import REMEMBERED, Optics
+from analyzer.evidence.optics.fleet import RECALLED, REMEMBERED, Optics
 from analyzer.evidence.optics.frozen import key_of
 from analyzer.evidence.optics.levels import Look
 from analyzer.evidence.optics.quantities import HEAT
+from analyzer.evidence.optics.recalled import recalled_signs
 from analyzer.evidence.testimony import evidence
-from fabrichealth.catalogue.optics import OPTICS_INFO, TEMPERATURE
-from fabrichealth.kinds import OPTICS_OVERHEATING, Cause
+from fabrichealth.catalogue.optics import TEMPERATURE
+from fabrichealth.kinds import OPTICS_OVERHEATING
 from fabrichealth.model import Finding, Place, View
 from fabrichealth.settings import Duration, seconds
-
-ALONE = {Cause.MODULE_OVERHEATING: 0.8, Cause.COOLING: 0.15, Cause.LOOSE_OR_BAD_MODULE: 0.05}
-"""Its neighbours are well: the module, its seat or its own air."""
-
-TOGETHER = {Cause.COOLING: 0.9, Cause.MODULE_OVERHEATING: 0.1}
-"""So are the neighbours: what they share is air."""
 
 
 class OpticsOverheatingSettings(DetectorSettings):
@@ -80,7 +77,7 @@ class OpticsOverheating(Detector[OpticsOverheatingSettings]):
     kinds = (OPTICS_OVERHEATING,)
     metrics = (TEMPERATURE, *REMEMBERED)
     remembers = REMEMBERED
-    recalls = (TEMPERATURE, OPTICS_INFO)
+    recalls = RECALLED
     settings_type = OpticsOverheatingSettings
 
     @property
@@ -109,7 +106,7 @@ class OpticsOverheating(Detector[OpticsOverheatingSettings]):
             if len(hot) >= max(AIR_AT_LEAST, own.cooling_share * every.get(device, 0)):
                 yield _of_device(optics, hot, every.get(device, len(hot)))
             else:
-                yield from (_finding(optics, one) for one in hot)
+                yield from (_finding(optics, one, air=False) for one in hot)
 
     def _complaints(self, optics: Optics) -> Iterator[Complaint]:
         own = self.settings
@@ -130,30 +127,37 @@ DEPTH_KELVIN = 5.0
 """Kelvin beyond its limit at which a module scores twice; alarms lie 5 K above warnings."""
 
 
-def _finding(optics: Optics, one: Complaint) -> Finding:
+def _finding(optics: Optics, one: Complaint, *, air: bool) -> Finding:
+    """Return what is said of one hot module; `air`: its neighbours are hot as well."""
     before = [old for old in optics.view.before if old.about == one.port and old.since < one.since]
     place = optics.lanes.find(one.port)
     usual = float(optics[HEAT].baseline[place]) if place is not None else float("nan")
+    since = min((old.since for old in before), default=one.since)
+    link = optics.view.topology.link_of.get(one.port)
+    signs = recalled_signs(optics.view, link.ends if link else (one.port,), since)
+    signs |= {sign(Symptom.HOT, one.port): True, sign(Symptom.NEIGHBOURS_HOT, one.port): air}
+    found = diagnose_link(signs, link, one.port)
     return Finding(
         kind=OPTICS_OVERHEATING,
         about=one.port,
         score=max(one.score, 1.0),
-        since=min((old.since for old in before), default=one.since),
+        since=since,
         at=one.at,
         evidence=[
             evidence(one.metric, one.port, one.value, one.at, f"{one.port}: {one.says}",
                      one.expected)
         ],
         because=f"{one.port}: {one.says}; its neighbours are not hot",
-        causes=ALONE,
+        causes=found.causes,
         side=one.port,
+        signs=signs,
         detail={key_of(HEAT, one.port, ""): usual} if np.isfinite(usual) else {},
     )  # fmt: skip
 
 
 def _of_device(optics: Optics, hot: Sequence[Complaint], every: int) -> Finding:
     """Return one finding about all hot modules of a device: the hottest, the others victims."""
-    findings = [_finding(optics, one) for one in hot]
+    findings = [_finding(optics, one, air=True) for one in hot]
     leading = max(range(len(hot)), key=lambda n: (hot[n].score, str(hot[n].port)))
     worst, complaint = findings[leading], hot[leading]
     links = {
@@ -171,7 +175,6 @@ def _of_device(optics: Optics, hot: Sequence[Complaint], every: int) -> Finding:
             f"{complaint.port}: {complaint.says}; so are {len(hot)} of {every} modules of "
             f"{complaint.port.device}: they share its air"
         ),
-        causes=TOGETHER,
         victims=tuple(
             Place("link", name) for name in sorted(links - ({mine.id} if mine else set()))
         ),

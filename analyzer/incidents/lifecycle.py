@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from analyzer.incidents.advising import advise, remember, spoken_of
+from analyzer.incidents.attribution import attribute
 from analyzer.incidents.claims import SLACK, Claim, weight
 from analyzer.incidents.explaining import SCALE_UP, SHARED, downstream, reach
 from analyzer.incidents.restraint import budget_of, held_back, pay
@@ -20,7 +21,6 @@ from fabrichealth.events import Event
 from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
     DEVICE_DOWN,
-    Cause,
     IncidentKind,
     Severity,
 )
@@ -196,16 +196,14 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
         incident.kind, incident.culprit = claim.kind, claim.culprit
         incident.action = claim.kind.action
         incident.because = lead.because
-        incident.side = str(lead.side) if lead.side else None
-        incident.direction, incident.lane = lead.direction, lead.lane
         incident.score = lead.score
-        incident.forecast = lead.forecast
-        incident.causes = _causes(claim)
-        incident.cause = max(incident.causes, key=lambda c: incident.causes[c], default=None)
         if former != incident.culprit:
             incident.domain = _domain(incident.culprit, topology)
             _add_victims(incident, [former])
         _keep_evidence(incident, claim)
+    if claim.culprit == incident.culprit:
+        leads = weight(claim.kind, claim.culprit) >= grave
+        attribute(incident, claim, topology, events, leads=leads)
     if own:
         incident.severity = max(incident.severity, claim.severity)
         incident.held_back = claim.held_back if incident.severity < Severity.PAGE else None
@@ -219,18 +217,6 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
         at = max(claim.seen, incident.history[-1].at) if incident.history else claim.since
         incident.history.append(Change(at, incident.kind.name, incident.severity))
     return known != (incident.kind, incident.severity, incident.culprit, len(incident.victims))
-
-
-def _causes(claim: Claim) -> dict[Cause, float]:
-    """Join the causes that the findings weigh, each finding with the same voice."""
-    weighed = [one.causes for one in claim.findings if one.causes]
-    if not claim.kind.causes or not weighed:
-        return {}
-    total: dict[Cause, float] = {}
-    for causes in weighed:
-        for cause, share in causes.items():
-            total[cause] = total.get(cause, 0.0) + share / len(weighed)
-    return total
 
 
 def _keep_evidence(incident: Incident, claim: Claim) -> None:

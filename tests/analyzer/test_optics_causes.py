@@ -4,11 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from analyzer.evidence.causes.weighing import Diagnosis
 from analyzer.evidence.optics.banks import ill_banks
-from analyzer.evidence.optics.causes import diagnose
+from analyzer.evidence.optics.causes import diagnose_light
 from analyzer.evidence.optics.features import Feature, LaneFeatures, OpticsEvidence
 from analyzer.evidence.optics.modules import Identity
-from analyzer.evidence.optics.symptoms import Direction, symptoms
+from analyzer.evidence.optics.symptoms import light_signs
 from fabrichealth.kinds import OPTICS_DEGRADING, Cause
 from fabrichealth.model import Port
 
@@ -39,6 +40,15 @@ def module(
     }
     lane = LaneFeatures(port, "1", found, excess, noise, noise)
     return OpticsEvidence(port, Identity(), feature(45.0 + warm, 45.0), {"1": lane}, False, ())
+
+
+def heard(
+    a: OpticsEvidence | None, b: OpticsEvidence | None, bank_dim: bool | None = None
+) -> Diagnosis:
+    """Return what two modules show of the link between them; `bank_dim` is of the first."""
+    banks = {} if bank_dim is None else {A: bank_dim}
+    found, _ = diagnose_light(None, {A: a, B: b}, banks)
+    return found
 
 
 ROWS = {
@@ -78,8 +88,8 @@ ROWS = {
 @pytest.mark.parametrize("row", ROWS)
 def test_each_row_of_the_table_names_its_cause_and_side(row: str) -> None:
     sender, receiver, cause, side = ROWS[row]
-    found = diagnose(Direction(A, B, sender, receiver, "1"))
-    assert next(iter(found.causes)) == cause
+    found = heard(sender, receiver)
+    assert found.cause == cause
     assert found.side == side
     assert found.causes[cause] > 0.5
 
@@ -89,16 +99,15 @@ def test_a_copper_cable_has_no_dirt_and_no_laser() -> None:
         OpticsEvidence(port, Identity(kind="aec"), None, lanes, False, ())
         for port, lanes in ((A, module(A).lanes), (B, module(B, snr_media=-3.0).lanes))
     ]
-    found = diagnose(Direction(A, B, ends[0], ends[1], "1"))
-    assert next(iter(found.causes)) == Cause.COPPER_CABLE
+    found = heard(ends[0], ends[1])
+    assert found.cause == Cause.COPPER_CABLE
     assert found.side is None
     assert Cause.CONTAMINATED_CONNECTOR not in found.causes
 
 
 def test_a_dim_bank_is_shared_and_a_bank_that_is_well_is_not() -> None:
     sender, receiver = module(A, None, tx_power=-3.0), module(B, rx_power=-3.0)
-    shared = diagnose(Direction(A, B, sender, receiver, "1", bank_dim=True))
-    alone = diagnose(Direction(A, B, sender, receiver, "1", bank_dim=False))
+    shared, alone = (heard(sender, receiver, dim) for dim in (True, False))
     assert next(iter(shared.causes)) == Cause.SHARED_COMPONENT
     assert next(iter(alone.causes)) == Cause.DECAYING_TRANSMITTER
     assert shared.side == alone.side == A
@@ -106,15 +115,14 @@ def test_a_dim_bank_is_shared_and_a_bank_that_is_well_is_not() -> None:
 
 def test_an_end_that_was_not_heard_is_not_cleared() -> None:
     receiver = module(B, rx_power=-3.0)
-    heard = diagnose(Direction(A, B, module(A), receiver, "1"))
-    deaf = diagnose(Direction(A, B, None, receiver, "1"))
-    assert deaf.causes[Cause.CONTAMINATED_CONNECTOR] < heard.causes[Cause.CONTAMINATED_CONNECTOR]
+    both, deaf = heard(module(A), receiver), heard(None, receiver)
+    assert deaf.causes[Cause.CONTAMINATED_CONNECTOR] < both.causes[Cause.CONTAMINATED_CONNECTOR]
     assert deaf.side is None
 
 
 def test_nothing_known_accuses_nobody() -> None:
-    found = diagnose(Direction(A, B, None, None, "1"))
-    assert found.symptoms == {}
+    found = heard(None, None)
+    assert light_signs({A: None, B: None}) == {}
     assert (found.side, found.direction) == (None, None)
 
 
@@ -127,16 +135,16 @@ CHANGES = st.floats(-20, 20)
     st.booleans(),
 )
 def test_probabilities_add_up_whatever_is_seen(
-    change: dict[str, float], excess: float | None, heard: bool
+    change: dict[str, float], excess: float | None, known: bool
 ) -> None:
-    sender = module(A, excess, **change) if heard else None
-    link = Direction(A, B, sender, module(B, **change), "1")
-    found = diagnose(link)
+    ends = {A: module(A, excess, **change) if known else None, B: module(B, **change)}
+    found, signs = diagnose_light(None, ends)
     assert sum(found.causes.values()) == pytest.approx(1.0)
     assert found.causes.keys() <= set(OPTICS_DEGRADING.causes)
     shares = list(found.causes.values())
     assert shares == sorted(shares, reverse=True)
-    assert found.symptoms == symptoms(link)
+    assert signs == light_signs(ends)
+    assert found.side in {None, A, B}
 
 
 def test_a_bank_is_ill_when_half_of_its_known_ports_are_dim() -> None:

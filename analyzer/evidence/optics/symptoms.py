@@ -1,11 +1,12 @@
-"""Symptoms of one direction of a link, read off the features of both its modules.
+"""Symptoms of both modules of a link, read off their features: light, signal, bias, heat.
 
-A symptom is present, absent or not known; the last says nothing.
+Each belongs to one end; it is present, absent or not known, and the last is left out. Whose part
+is ill follows from both ends together (`analyzer.evidence.causes`).
 """
 
-from dataclasses import dataclass
-from enum import StrEnum
+from collections.abc import Iterable, Mapping
 
+from analyzer.evidence.causes.signs import Symptom, told
 from analyzer.evidence.optics.features import Feature, LaneFeatures, OpticsEvidence
 from fabrichealth.model import Port
 
@@ -16,6 +17,9 @@ far better against themselves)."""
 SAME_LOSS = 0.4
 """A sender explains a receiver's loss if it has lost such a share of it itself."""
 
+ALIKE = 0.5
+"""Lanes lose alike if the least of them has lost such a share of what the worst has."""
+
 VISIBLE_EXCESS = 1.1
 VISIBLE_KELVIN = 8.0
 ERRORS_TENFOLD = 10.0
@@ -23,60 +27,49 @@ UNREST_DB = 0.5
 UNREST_TIMES = 4.0
 
 
-class Symptom(StrEnum):
-    """What can be seen of a link in one direction, from a sender to a receiver."""
+def light_signs(
+    ends: Mapping[Port, OpticsEvidence | None], dim_banks: Mapping[Port, bool] | None = None
+) -> dict[str, bool]:
+    """Return the signs of both ends of a link, each with what is known of its module.
 
-    RX_LOW = "light received is low"
-    TX_LOW = "light sent is low"
-    BIAS_ODD = "the laser needs more bias, or gets none"
-    BOTH_WAYS = "light received is low in the other direction too, that sent is not"
-    SNR_LOW = "the receiver's signal is worse"
-    HOST_BAD = "the electrical side is worse"
-    HOT = "a module is hot"
-    NOISY = "more errors than the signal explains"
-    RESTLESS = "light received goes up and down"
-    SIGNAL_RESTLESS = "the receiver's signal goes up and down, its light does not"
-    BANK_DIM = "ports of the same laser bank are dim too"
-
-
-@dataclass(frozen=True)
-class Direction:
-    """Both modules of a link as sender and receiver of one direction, and the lane looked at."""
-
-    sender: Port | None
-    receiver: Port | None
-    sending: OpticsEvidence | None
-    receiving: OpticsEvidence | None
-    lane: str
-    """Empty: no lane in particular."""
-    bank_dim: bool | None = None
-    """Whether the sender's laser bank is ill; None where it has none."""
+    `dim_banks` says of ends with a laser bank whether that is ill.
+    """
+    found: dict[str, bool] = {}
+    for end, mine in ends.items():
+        far = next((other for port, other in ends.items() if port != end), None)
+        if mine is not None:
+            found |= told(end, _of_end(mine, far))
+        if dim_banks and end in dim_banks:
+            found |= told(end, {Symptom.BANK_DIM: dim_banks[end]})
+    return found
 
 
-def symptoms(link: Direction) -> dict[Symptom, bool]:
-    """Return the symptoms of one direction that are known, present or absent."""
-    sent = _lane(link.sending, link.lane)
-    got = _lane(link.receiving, link.lane)
-    rx, tx = _lost(got.rx if got else None), _lost(sent.tx if sent else None)
-    restless = _restless(got.rx if got else None)
-    found: dict[Symptom, bool | None] = {
-        Symptom.RX_LOW: None if rx is None else rx >= VISIBLE_DB,
-        Symptom.TX_LOW: None if tx is None else tx >= max(VISIBLE_DB, SAME_LOSS * (rx or 0.0)),
-        Symptom.BIAS_ODD: _bias_odd(sent),
-        Symptom.BOTH_WAYS: _both_ways(link) if rx is not None and rx >= VISIBLE_DB else None,
-        Symptom.SNR_LOW: _at_least(_lost(got.snr_media if got else None), VISIBLE_DB),
-        Symptom.HOST_BAD: _host_bad(link),
-        Symptom.HOT: _any(is_hot(link.sending), is_hot(link.receiving)),
-        Symptom.NOISY: None if got is None else _at_least(got.noise_change, VISIBLE_DB),
-        Symptom.RESTLESS: restless,
-        Symptom.SIGNAL_RESTLESS: None if restless else _restless(got.snr_media if got else None),
-        Symptom.BANK_DIM: link.bank_dim,
+def _of_end(mine: OpticsEvidence, far: OpticsEvidence | None) -> dict[Symptom, bool | None]:
+    lanes = list(mine.lanes.values())
+    received = _losses(one.rx for one in lanes)
+    signal = _losses(one.snr_media for one in lanes)
+    restless = _any(_restless(one.rx) for one in lanes)
+    dim, weak = _visible(received), _visible(signal)
+    return {
+        Symptom.RX_LOW: dim,
+        Symptom.RX_LANES_ALIKE: _alike(received) if dim else None,
+        Symptom.TX_LOW: _any(_sends_less(one, far) for one in lanes),
+        Symptom.BIAS_ODD: _any(_bias_odd(one) for one in lanes),
+        Symptom.SNR_LOW: weak,
+        Symptom.SNR_LANES_ALIKE: _alike(signal) if weak else None,
+        Symptom.HOST_BAD: _at_least(host_lost(mine), VISIBLE_DB),
+        Symptom.HOT: is_hot(mine),
+        Symptom.NOISY: _any(_at_least(one.noise_change, VISIBLE_DB) for one in lanes),
+        Symptom.RX_RESTLESS: restless,
+        Symptom.SNR_RESTLESS: (
+            None if restless else _any(_restless(one.snr_media) for one in lanes)
+        ),
     }
-    return {symptom: there for symptom, there in found.items() if there is not None}
 
 
-def _lane(module: OpticsEvidence | None, lane: str) -> LaneFeatures | None:
-    return module.lanes.get(lane) if module else None
+def _losses(features: Iterable[Feature | None]) -> list[float]:
+    """Return by how many dB each lane has fallen, of those where it is known."""
+    return [lost for one in features if (lost := _lost(one)) is not None]
 
 
 def _lost(feature: Feature | None) -> float | None:
@@ -89,40 +82,42 @@ def _lost(feature: Feature | None) -> float | None:
     return feature.lost
 
 
+def _visible(losses: list[float]) -> bool | None:
+    return max(losses) >= VISIBLE_DB if losses else None
+
+
+def _alike(losses: list[float]) -> bool | None:
+    return min(losses) >= ALIKE * max(losses) if len(losses) > 1 else None
+
+
 def _at_least(value: float | None, least: float) -> bool | None:
     return None if value is None else value >= least
 
 
-def _any(*known: bool | None) -> bool | None:
-    told = [one for one in known if one is not None]
-    return any(told) if told else None
+def _any(known: Iterable[bool | None]) -> bool | None:
+    told_of = [one for one in known if one is not None]
+    return any(told_of) if told_of else None
 
 
-def _bias_odd(sent: LaneFeatures | None) -> bool | None:
-    if sent is None or sent.bias is None:
+def _sends_less(lane: LaneFeatures, far: OpticsEvidence | None) -> bool | None:
+    """Return whether a lane sends less, by enough to explain what its receiver lacks."""
+    sent = _lost(lane.tx)
+    if sent is None:
         return None
-    bias = sent.bias
+    got = far.lanes.get(lane.lane) if far else None
+    missing = _lost(got.rx) if got else None
+    return sent >= max(VISIBLE_DB, SAME_LOSS * (missing or 0.0))
+
+
+def _bias_odd(lane: LaneFeatures) -> bool | None:
+    if lane.bias is None:
+        return None
+    bias = lane.bias
     if bias.high is not None and bias.level > bias.high:
         return True
     gone = bias.baseline is not None and bias.level < 0.1 * bias.baseline
-    excess = _at_least(sent.bias_excess, VISIBLE_EXCESS)
+    excess = _at_least(lane.bias_excess, VISIBLE_EXCESS)
     return gone or excess
-
-
-def _both_ways(link: Direction) -> bool | None:
-    """Return whether the other direction loses light as well that its sender does not lack."""
-    if link.sending is None:
-        return None
-    back = link.receiving.lanes if link.receiving else {}
-    known = []
-    for lane, got in link.sending.lanes.items():
-        rx = _lost(got.rx)
-        if rx is None:
-            continue
-        source = back.get(lane)
-        tx = _lost(source.tx) if source else None
-        known.append(rx >= VISIBLE_DB and not (tx is not None and tx >= SAME_LOSS * rx))
-    return any(known) if known else None
 
 
 def host_lost(module: OpticsEvidence | None) -> float | None:
@@ -138,13 +133,6 @@ def host_lost(module: OpticsEvidence | None) -> float | None:
             tenfold = errors.level / errors.baseline >= ERRORS_TENFOLD
             found.append(VISIBLE_DB if tenfold else 0.0)
     return max(found, default=None)
-
-
-def _host_bad(link: Direction) -> bool | None:
-    return _any(
-        _at_least(host_lost(link.sending), VISIBLE_DB),
-        _at_least(host_lost(link.receiving), VISIBLE_DB),
-    )
 
 
 def is_hot(module: OpticsEvidence | None) -> bool | None:
