@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analyzer.evidence.robust import row_median
 from analyzer.memory import OVERLAP
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Past, Window
+from fabrichealth.model.quantiles import row_median
 from fabrichealth.store.protocol import Store
 
 FINE = 1800.0

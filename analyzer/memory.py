@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from fabrichealth.metric import Metric
 from fabrichealth.model import Changes, Floats, Ids, Window
+from fabrichealth.model.quantiles import row_median
 from fabrichealth.store.protocol import Store
 
 GAP_PERIODS = 5.0
@@ -323,11 +324,7 @@ def _median(steps: Floats) -> Floats:
     middle = _median_of_five(*steps)
     some = np.flatnonzero(~np.isfinite(middle))
     if len(some):
-        ordered = np.sort(steps[:, some], axis=0)  # NaN last
-        known = np.isfinite(ordered).sum(axis=0)
-        each = np.arange(len(some))
-        low, high = ordered[np.maximum(known - 1, 0) // 2, each], ordered[known // 2, each]
-        middle[some] = (low + high) / 2
+        middle[some] = row_median(steps[:, some].T)
     return middle
 
 

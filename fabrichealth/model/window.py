@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabrichealth.metric import Metric
+from fabrichealth.model.quantiles import row_median
 from fabrichealth.model.series import Floats, Ids, Labels, SeriesTable
 
 
@@ -52,16 +53,12 @@ class Window:
     @cached_property
     def period(self) -> Floats:
         """Each row's own poll period in seconds ([s]): the median step between its values."""
-        steps = np.full(self.values.shape, np.nan)
-        last = self.values.shape[1]
-        filled = np.fmax.accumulate(self.times, axis=1) if last else self.times
-        if last > 1:
-            steps[:, 1:] = np.diff(filled, axis=1)
-        steps[~(steps > 0)] = np.nan
-        known = np.isfinite(steps).any(axis=1)
-        period = np.full(len(steps), np.nan)
-        if known.any():
-            period[known] = np.nanmedian(steps[known], axis=1)
+        read = np.isfinite(self.at).sum(axis=1)[self.clock]
+        whole = np.isfinite(self.values).sum(axis=1) == read  # it has every poll of its clock
+        period = np.where(whole, _period(self.at)[self.clock], np.nan)
+        rest = np.flatnonzero(~whole)
+        if len(rest):
+            period[rest] = _period(self.times[rest])
         return period
 
     @cached_property
@@ -98,6 +95,14 @@ class Window:
             self.until,
             self.seconds,
         )
+
+
+def _period(times: Floats) -> Floats:
+    """Return the median step of each row of ascending times, NaN aside."""
+    if times.shape[1] < 2:
+        return np.full(len(times), np.nan)
+    steps = np.diff(np.fmax.accumulate(times, axis=1), axis=1)
+    return row_median(np.where(steps > 0, steps, np.nan))
 
 
 def _last(values: Floats) -> Floats:

@@ -59,8 +59,17 @@ class Grid:
         none = np.empty(0, np.int32)
         return cls(none, none.astype(np.int64), none, np.empty((0, 0)), np.empty((0, 0)))
 
+    @property
+    def tight(self) -> bool:
+        """Whether every clock has a row, and the last column a poll."""
+        if not len(self) or np.isnan(self.times[:, -1:]).all():
+            return False
+        return bool((np.bincount(self.clock, minlength=len(self.clocks)) > 0).all())
+
     def rows(self, keep: NDArray[np.bool_] | slice) -> "Grid":
         """Return some rows, with only the clocks and columns that these have."""
+        if isinstance(keep, np.ndarray) and keep.all() and self.tight:
+            return self
         clock, values = self.clock[keep], self.values[keep]
         mine = np.unique(clock)
         times = self.times[mine]
@@ -75,18 +84,14 @@ class Grid:
 
     def between(self, start: float, end: float) -> "Grid":
         """Return what was read in (start, end]."""
-        inside = (self.times > start) & (self.times <= end)
-        if inside.all() or (inside | np.isnan(self.times)).all():
+        first = (self.times <= start).sum(axis=1)  # time lines ascend and end in NaN
+        width = (self.times <= end).sum(axis=1) - first
+        if not first.any() and (width == (~np.isnan(self.times)).sum(axis=1)).all():
             return self
-        run_clock, run_column = np.nonzero(inside)
-        width = inside.sum(axis=1)
-        to = np.arange(len(run_clock)) - np.repeat(np.cumsum(width) - width, width)
-        times = np.full((len(self.clocks), int(width.max(initial=0))), np.nan)
-        times[run_clock, to] = self.times[run_clock, run_column]
-        start_column = np.argmax(inside, axis=1)  # time lines ascend, so the rest follows
-        values = _shifted(self.values, start_column[self.clock], width[self.clock], times.shape[1])
-        some = has_any(values)
-        return Grid(self.series, self.clock, self.clocks, times, values).rows(some)
+        most = int(width.max(initial=0))
+        times = _shifted(self.times, first, width, most)
+        values = _shifted(self.values, first[self.clock], width[self.clock], most)
+        return Grid(self.series, self.clock, self.clocks, times, values).rows(has_any(values))
 
     def downsampled(self, step: float, kind: Kind) -> "Grid":
         """Return one column per step: last value of counters and infos, mean of gauges.

@@ -118,26 +118,61 @@ def merged(grids: Sequence[Grid]) -> Grid:
         return grids[0] if grids else Grid.empty()
     clocks = np.unique(np.concatenate([grid.clocks for grid in grids]))
     slots = [np.searchsorted(clocks, grid.clocks) for grid in grids]
-    points = [np.nonzero(~np.isnan(grid.times)) for grid in grids]
-    column, times = _time_lines(
-        np.concatenate([slot[clock] for slot, (clock, _) in zip(slots, points, strict=True)]),
-        np.concatenate([grid.times[at] for grid, at in zip(grids, points, strict=True)]),
-        len(clocks),
-    )
+    columns, times = _in_turn(grids, slots, len(clocks)) or _interleaved(grids, slots, len(clocks))
     series, owner, row = _rows(
         np.concatenate([grid.series for grid in grids]),
         np.concatenate([slot[grid.clock] for slot, grid in zip(slots, grids, strict=True)]),
         len(clocks),
     )
     values = np.full((len(series), times.shape[1]), np.nan)
-    seen_points = seen_rows = 0
+    seen = 0
+    for grid, where in zip(grids, columns, strict=True):
+        lay(values, row[seen : seen + len(grid)], where, grid)
+        seen += len(grid)
+    return Grid(series, owner, clocks, times, values)
+
+
+def _in_turn(
+    grids: Sequence[Grid], slots: Sequence[Ints], clocks: int
+) -> tuple[list[Ints], Floats] | None:
+    """Return the column of each grid's times, and all time lines, if each follows the one before.
+
+    As pieces of one history do; nothing needs to be sorted then.
+    """
+    filled, last = np.zeros(clocks, np.int64), np.full(clocks, -np.inf)
+    columns, counts = [], []
+    for grid, slot in zip(grids, slots, strict=True):
+        if not (grid.times[:, 0] > last[slot]).all():
+            return None
+        count = (~np.isnan(grid.times)).sum(axis=1)
+        last[slot] = grid.times[np.arange(len(slot)), count - 1]
+        columns.append(filled[slot][:, None] + np.arange(grid.times.shape[1]))
+        counts.append(count)
+        filled[slot] += count
+    times = np.full((clocks, int(filled.max())), np.nan)
+    for grid, slot, where, count in zip(grids, slots, columns, counts, strict=True):
+        inside = ~np.isnan(grid.times)
+        times[np.repeat(slot, count), where[inside]] = grid.times[inside]
+    return columns, times
+
+
+def _interleaved(
+    grids: Sequence[Grid], slots: Sequence[Ints], clocks: int
+) -> tuple[list[Ints], Floats]:
+    """Return the column of each grid's times, and all time lines, whatever their order."""
+    points = [np.nonzero(~np.isnan(grid.times)) for grid in grids]
+    column, times = _time_lines(
+        np.concatenate([slot[clock] for slot, (clock, _) in zip(slots, points, strict=True)]),
+        np.concatenate([grid.times[at] for grid, at in zip(grids, points, strict=True)]),
+        clocks,
+    )
+    columns, seen = [], 0
     for grid, at in zip(grids, points, strict=True):
         where = np.zeros(grid.times.shape, np.int64)
-        where[at] = column[seen_points : seen_points + len(at[0])]
-        seen_points += len(at[0])
-        lay(values, row[seen_rows : seen_rows + len(grid)], where, grid)
-        seen_rows += len(grid)
-    return Grid(series, owner, clocks, times, values)
+        where[at] = column[seen : seen + len(at[0])]
+        seen += len(at[0])
+        columns.append(where)
+    return columns, times
 
 
 def lay(values: Floats, row: Ints, where: Ints, grid: Grid) -> None:

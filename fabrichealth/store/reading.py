@@ -25,6 +25,9 @@ from fabrichealth.store.tiers import MINUTES, RAW, STEPS, TENS, TIERS
 AHEAD_SECONDS = 600.0
 """A window of the past is read this much further than asked: a replay asks for the rest next."""
 
+READ_AT_ONCE_BYTES = 8 * 2**20
+"""And twice as far each time, until what is held of a metric fills this: chunks hold hours."""
+
 ATTEMPTS = 10
 """A reader lists the log files again when they changed under its eyes."""
 
@@ -57,20 +60,22 @@ class Reading:
             and kept.imported == imported
             and self._progress.folded(number) <= kept.seen
         ):
-            stop = self._stop(number, end, end - start)
+            ahead = AHEAD_SECONDS
+            stop = self._stop(number, end, end - start, ahead)
             grid = self.raw(metric, start, stop).between(start, stop)
-            kept = Recent.of(grid, start, stop, end - start, seen, imported)
+            kept = Recent.of(grid, start, stop, end - start, seen, imported, ahead)
         else:
             kept.seconds = max(kept.seconds, end - start)
             keep_after = end - kept.seconds
             kept.extend(self._head.runs(number, kept.seen), seen, keep_after)
             if end > kept.stop:
-                stop = self._stop(number, end, kept.seconds)
+                ahead = kept.ahead * (2 if kept.bytes < READ_AT_ONCE_BYTES else 1)
+                stop = self._stop(number, end, kept.seconds, ahead)
                 more = self.raw(metric, kept.stop, stop).between(kept.stop, stop)
                 past = kept.used().between(keep_after, kept.stop)
                 keep_after = max(kept.start, keep_after)
                 grid = merged([past, more])
-                kept = Recent.of(grid, keep_after, stop, kept.seconds, seen, imported)
+                kept = Recent.of(grid, keep_after, stop, kept.seconds, seen, imported, ahead)
         self._recent.put(metric, kept)
         return kept.used()
 
@@ -111,13 +116,13 @@ class Reading:
             if (runs.at > until).any()
         ]
 
-    def _stop(self, number: int, end: float, seconds: float) -> float:
+    def _stop(self, number: int, end: float, seconds: float, ahead: float) -> float:
         """Return how far to read when (.., end] is asked for: a little ahead, for replays."""
-        ahead = end + max(seconds / 2, AHEAD_SECONDS)
+        beyond = end + max(seconds / 2, ahead)
         span = self._database.span_of(RAW, number)
         newest = max((segment.newest for segment in self._head.segments), default=-inf)
         newest = newest if span is None else max(newest, span[1])
-        return inf if ahead >= newest else ahead
+        return inf if beyond >= newest else beyond
 
     def raw(
         self,

@@ -34,22 +34,23 @@ class Recent:
     seen: int
     imported: int
     """How many imports of the metric there had been."""
+    ahead: float
+    """How far beyond what was asked for the past is read at once (seconds)."""
 
     @classmethod
     def of(
-        cls, grid: Grid, start: float, stop: float, seconds: float, seen: int, imported: int
+        cls,
+        grid: Grid,
+        start: float,
+        stop: float,
+        seconds: float,
+        seen: int,
+        imported: int,
+        ahead: float,
     ) -> "Recent":
         """Keep a grid that is whole in (start, stop]."""
-        count = (~np.isnan(grid.times)).sum(axis=1)
-        width = int(grid.times.shape[1] * SPARE) + 8
-        wide = Grid(
-            grid.series,
-            grid.clock,
-            grid.clocks,
-            widened(grid.times, width),
-            widened(grid.values, width),
-        )
-        return cls(wide, count, start, stop, seconds, seen, imported)
+        wide, count = _roomy(grid)
+        return cls(wide, count, start, stop, seconds, seen, imported, ahead)
 
     @property
     def bytes(self) -> int:
@@ -73,7 +74,9 @@ class Recent:
         if not self._put(new):
             start = max(self.start, keep_after)
             whole = merged([self.used(), new]).between(start, np.inf)
-            fresh = Recent.of(whole, start, self.stop, self.seconds, seen, self.imported)
+            fresh = Recent.of(
+                whole, start, self.stop, self.seconds, seen, self.imported, self.ahead
+            )
             self.grid, self.count, self.start = fresh.grid, fresh.count, start
 
     def _put(self, new: Grid) -> bool:
@@ -98,6 +101,14 @@ class Recent:
         lay(grid.values, row, where, new)
         self.count[slot] += many
         return True
+
+
+def _roomy(grid: Grid) -> tuple[Grid, Ints]:
+    """Return a grid with spare columns, and how many of them each clock uses."""
+    count = (~np.isnan(grid.times)).sum(axis=1)
+    width = int(grid.times.shape[1] * SPARE) + 8
+    times, values = widened(grid.times, width), widened(grid.values, width)
+    return Grid(grid.series, grid.clock, grid.clocks, times, values), count
 
 
 class RecentColumns:

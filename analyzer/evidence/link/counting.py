@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.durations import FRESH_POLLS, FRESH_SECONDS, Bools
-from analyzer.evidence.robust import row_median
 from fabrichealth.model import Floats, Window
+from fabrichealth.model.quantiles import row_median
 
 
 @dataclass(frozen=True)

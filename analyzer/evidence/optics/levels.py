@@ -18,13 +18,9 @@ from analyzer.evidence.durations import FRESH_POLLS, FRESH_SECONDS
 from analyzer.evidence.optics.modules import Modules, warmed
 from analyzer.evidence.optics.quantities import HEAT, Quantity
 from analyzer.evidence.optics.roster import Places, Roster
-from analyzer.evidence.robust import (
-    group_quantiles,
-    group_spread,
-    row_median,
-    row_quantile,
-)
+from analyzer.evidence.robust import group_quantiles, group_spread
 from fabrichealth.model import Floats, Past, View, Window
+from fabrichealth.model.quantiles import row_median, row_quantile
 
 
 @dataclass(frozen=True)
