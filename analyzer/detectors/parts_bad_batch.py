@@ -15,11 +15,10 @@ from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.parts.covering import Rule
-from analyzer.evidence.parts.findings import BATCH, blamed, finding
+from analyzer.evidence.parts.findings import BATCH, RECALLED, blamed, finding
 from analyzer.evidence.parts.illness import (
     MEMORY,
     METRICS,
-    RECALLED,
     REMEMBERED,
     WINDOW,
     illness,

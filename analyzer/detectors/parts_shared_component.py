@@ -16,11 +16,10 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.parts.blaming import ACCUSED
 from analyzer.evidence.parts.covering import Rule
-from analyzer.evidence.parts.findings import SHARED, blamed, finding
+from analyzer.evidence.parts.findings import RECALLED, SHARED, blamed, finding
 from analyzer.evidence.parts.illness import (
     MEMORY,
     METRICS,
-    RECALLED,
     REMEMBERED,
     WINDOW,
     illness,

@@ -11,8 +11,9 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from analyzer.evidence.durations import Bools
-from analyzer.evidence.parts.belonging import Belonging
-from analyzer.evidence.parts.covering import Attribute, Codes
+from analyzer.evidence.parts.belonging import MADE, Belonging
+from analyzer.evidence.parts.covering import Attribute, Codes, Units
+from analyzer.evidence.parts.history import Gone
 from analyzer.evidence.parts.illness import Illness
 from fabrichealth.model import Changes, Floats
 
@@ -20,8 +21,11 @@ HALF = 0.5
 """Of an error that may be the fault of either module."""
 
 
-def attributes(ill: Illness, infos: Changes) -> dict[str, Attribute]:
-    """Return every attribute that units can share, with who is ill and known in its sense."""
+def attributes(ill: Illness, infos: Changes, gone: Sequence[Gone] = ()) -> dict[str, Attribute]:
+    """Return every attribute that units can share, with who is ill and known in its sense.
+
+    Modules that are `gone` are units behind the others: they count for what a module is.
+    """
     own = ill.own
     first = np.arange(len(own)) % 2 == 0
     peer = own.peer
@@ -38,7 +42,33 @@ def attributes(ill: Illness, infos: Changes) -> dict[str, Attribute]:
         "firmware": _attribute(own, "firmware", module, told, infos),
         "rack": _attribute(own, "rack", ill.any.astype(np.float64), told, infos),
     }
-    return found
+    return {name: _with(one, own, gone) for name, one in found.items()} if gone else found
+
+
+def _with(one: Attribute, own: Belonging, gone: Sequence[Gone]) -> Attribute:
+    """Return an attribute with modules that are gone behind its units."""
+    of_module = one.name in MADE
+    names = [getattr(module.made, one.name) if of_module else "" for module in gone]
+    code = own.names[one.name].codes(names)
+    cured = np.array([float(of_module and module.cured) for module in gone])
+    return Attribute(
+        one.name,
+        own.names[one.name].names,
+        np.concatenate([one.code, code]),
+        np.concatenate([one.ill, cured]),
+        np.concatenate([one.known, code >= 0]),
+    )
+
+
+def units(own: Belonging, gone: Sequence[Gone]) -> Units:
+    """Return how units are compared and explained; each module that is gone is one by itself."""
+    size, links = len(own), len(own.links)
+    place = np.array([module.unit for module in gone], np.intp)
+    return Units(
+        np.concatenate([own.stratum, own.stratum[place]]),
+        np.concatenate([own.link, links + np.arange(len(gone))]),
+        np.concatenate([own.peer, size + np.arange(len(gone))]).astype(np.intp),
+    )
 
 
 def _attribute(own: Belonging, name: str, ill: Floats, known: Bools, infos: Changes) -> Attribute:
@@ -59,12 +89,13 @@ def _electrical(ill: Illness) -> Floats:
     """Return which ends may suffer from what they are plugged into ([u]).
 
     Errors without any loss accuse the electronics of either end, if only one direction errs or
-    nothing is known of light that could tell.
+    nothing is known of light that could tell. A dead card's ports say nothing any more; where both
+    ends still speak of a link that is down, its way is to blame.
     """
     peer, loose = ill.own.peer, ill.loose
     both = loose & loose[peer] & ~ill.lit
     one_way = (loose | loose[peer]) & ~both & ~ill.noisy
-    found = np.asarray(ill.host | one_way | ill.down, np.bool_)
+    found = np.asarray(ill.host | one_way | (ill.down & ill.mute), np.bool_)
     return found.astype(np.float64)
 
 

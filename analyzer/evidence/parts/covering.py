@@ -30,8 +30,9 @@ OTHERS = 8
 ALIKE = 0.005
 """Members of a group are so alike at the least, whatever the other groups show."""
 
-WORST = 0.02
-"""Share of the groups, and one at the least, that do not say how alike members usually are."""
+IMPLAUSIBLE, FEW = 1e-4, 0.1
+"""Groups less likely than this, were members independent, do not say how alike members usually
+are, unless they are more than a tenth of all groups: then that is how things are here."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -203,10 +204,11 @@ def _chances(attribute: Attribute, has: _Counted, units: Units, free: Bools) -> 
 def _alike(attribute: Attribute, has: _Counted, units: Units, free: Bools) -> float:
     """Return how alike members are in groups that nobody would accuse.
 
-    The worst groups, and what is ill in them, are left out: they would excuse themselves.
+    The worst groups, and what is ill in them, are left out: they would excuse each other.
     """
-    number = max(1, int(WORST * len(has.group)))
-    worst = has.group[np.argsort(-has.gain, kind="stable")[:number]]
+    alone = of_members(has.hits, has.members, has.usual, 0.0)
+    order = np.argsort(alone, kind="stable")[: max(1, int(FEW * len(alone)))]
+    worst = has.group[order[alone[order] < IMPLAUSIBLE]]
     theirs = np.isin(attribute.code, worst) & (attribute.ill > 0)
     items = np.zeros(int(units.item.max(initial=-1)) + 1, bool)
     items[units.item[theirs & attribute.known & free]] = True

@@ -4,14 +4,21 @@ from collections.abc import Sequence
 from math import log
 
 import numpy as np
+from numpy.typing import NDArray
 
-from analyzer.evidence.parts.blaming import ACCUSED, attributes
-from analyzer.evidence.parts.covering import Excess, Rule, Units, covering
+from analyzer.evidence.parts.blaming import ACCUSED, attributes, units
+from analyzer.evidence.parts.covering import Excess, Rule, covering
+from analyzer.evidence.parts.history import RECALLED as OF_HISTORY
+from analyzer.evidence.parts.history import History, history
+from analyzer.evidence.parts.illness import RECALLED as OF_ILLNESS
 from analyzer.evidence.parts.illness import Illness, illness
 from analyzer.evidence.parts.witnesses import Witness, witnesses
 from fabrichealth.catalogue.optics import OPTICS_INFO
 from fabrichealth.kinds import IncidentKind, Severity
 from fabrichealth.model import Finding, Place, View
+
+RECALLED = tuple(dict.fromkeys((*OF_ILLNESS, *OF_HISTORY)))
+"""What a detector that asks for blamed parts must recall."""
 
 LINES = 8
 """Evidence lines in one finding: one of each of so many members."""
@@ -46,26 +53,29 @@ def _blamed(view: View, ill: Illness, rules: dict[str, Rule]) -> Sequence[Excess
         or len(np.unique(ill.own.link[ill.sure])) < SURE
     ):
         return ()
-    every = attributes(ill, view.changes(OPTICS_INFO))
-    found = covering(
-        list(every.values()),
-        Units(ill.own.stratum, ill.own.link, ill.own.peer),
-        [rules[name] for name in every],
-    )
+    gone = history(view, ill.known, ill.own).gone
+    every = attributes(ill, view.changes(OPTICS_INFO), gone)
+    found = covering(list(every.values()), units(ill.own, gone), [rules[name] for name in every])
     return [one for one in found if len(np.unique(ill.own.link[_sure(ill, one)])) >= SURE]
 
 
-def _sure(ill: Illness, one: Excess) -> np.ndarray[tuple[int, ...], np.dtype[np.intp]]:
+def _sure(ill: Illness, one: Excess) -> NDArray[np.intp]:
     """Return the units of a group's ill links that are ill for certain."""
-    both = np.concatenate([one.units, ill.own.peer[one.units]])
+    both = _both(ill, one)
     return np.asarray(both[ill.sure[both]], np.intp)
+
+
+def _both(ill: Illness, one: Excess) -> NDArray[np.intp]:
+    """Return both ends of a group's ill links; modules that are gone have none."""
+    here = one.units[one.units < len(ill.own)]
+    return np.concatenate([here, ill.own.peer[here]])
 
 
 def finding(view: View, ill: Illness, one: Excess, kind: IncidentKind, threshold: float) -> Finding:
     """Return what is said of a group; score 1.0 is a q of `threshold`."""
     place = Place(ACCUSED.get(one.attribute.name, one.attribute.name), one.name)
-    links = np.unique(ill.own.link[one.units])
-    said = _heard(ill, one)
+    links = np.unique(ill.own.link[_both(ill, one)])
+    said = _heard(ill, one, history(view, ill.known, ill.own))
     evidence = [first.evidence for first in said[:LINES]]
     before = [early.since for early in view.before if early.about == place]
     since = min([*before, *(first.since for first in said)], default=view.now)
@@ -83,10 +93,12 @@ def finding(view: View, ill: Illness, one: Excess, kind: IncidentKind, threshold
     )
 
 
-def _heard(ill: Illness, one: Excess) -> list[Witness]:
+def _heard(ill: Illness, one: Excess, past: History) -> list[Witness]:
     """Return the gravest witness of each of the first members, earliest onset kept."""
-    found = []
-    for unit in one.units[:ASKED].tolist():
+    size = len(ill.own)
+    gone = [past.gone[unit - size].evidence for unit in one.units[one.units >= size].tolist()]
+    found = [Witness(0.0, line.at, line) for line in gone]
+    for unit in one.units[one.units < size][:ASKED].tolist():
         said = [*witnesses(ill, unit), *witnesses(ill, int(ill.own.peer[unit]))]
         if said:
             since = min(witness.since for witness in said)
@@ -95,8 +107,7 @@ def _heard(ill: Illness, one: Excess) -> list[Witness]:
 
 
 def _pages(ill: Illness, one: Excess) -> bool:
-    both = np.concatenate([one.units, ill.own.peer[one.units]])
-    return bool(ill.beyond[both].any())
+    return bool(ill.beyond[_both(ill, one)].any())
 
 
 def _told(one: Excess, links: int) -> str:

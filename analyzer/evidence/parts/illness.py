@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import binom
 
 from analyzer.evidence.durations import Bools
 from analyzer.evidence.link.gathering import REMEMBERED as OF_ERRORS
@@ -42,6 +43,9 @@ MILD_DB, CLEAR_DB = 1.0, 2.0
 MILD_SIGNAL_DB, CLEAR_SIGNAL_DB = 1.0, 1.5
 """dB below its own past from which light, or signal, is ill among others; and ill for certain."""
 
+CROWD, CROWDED = 3, 0.02
+"""So many links that err in one part, and so seldom by chance, are worth a look at their light."""
+
 LOOK_EVERY = 300.0
 """Light alone is looked at so often: modules are read once a minute and ail for hours."""
 
@@ -69,6 +73,8 @@ class Illness:
     """It counts errors beyond limits or peers."""
     down: Bools
     """Its link is down while both devices live."""
+    mute: Bools
+    """It does not speak of its state, while its device does of others."""
     dimmed: Bools
     """Light or signal into it was worse within the window: that explains errors counted in it."""
     sure: Bools
@@ -110,7 +116,7 @@ def _illness(view: View, ailing: bool) -> Illness:
                 _mark(beyond, units, ill & (one.lower > one.bands.page))
     raw = next(one for one in known.readings if one.measure is RAW)
     _mark(errors, units, odd(raw, known.ends, proven) & ~known.down)
-    light = shifts(view, own) if ailing or errors.any() or _turn(view) else {}
+    light = shifts(view, own) if ailing or _crowded(own, errors, heard) or _turn(view) else {}
     fallen = {name: one.fallen(mild(name), DEVIATIONS) for name, one in light.items()}
     clear = {name: one.fallen(_clear(name), DEVIATIONS) for name, one in light.items()}
     nothing = np.zeros(size, bool)
@@ -126,8 +132,9 @@ def _illness(view: View, ailing: bool) -> Illness:
     down = _down(known, own, units)
     return Illness(
         own, known, light,
-        heard=heard | lit, lit=lit | lit[own.peer], dim=dim, faint=tx, noisy=media & ~rx,
-        host=host, errors=errors, down=down, dimmed=dimmed, sure=sure | down, beyond=beyond | down,
+        heard=heard | lit | down, lit=lit | lit[own.peer], dim=dim, faint=tx, noisy=media & ~rx,
+        host=host, errors=errors, down=down, mute=_mute(known, own, units), dimmed=dimmed,
+        sure=sure | down, beyond=beyond | down,
     )  # fmt: skip
 
 
@@ -138,6 +145,23 @@ def mild(name: str) -> float:
 
 def _clear(name: str) -> float:
     return CLEAR_SIGNAL_DB if name.startswith("snr") else CLEAR_DB
+
+
+def _crowded(own: Belonging, errors: Bools, heard: Bools) -> bool:
+    """Return whether links that err crowd in any part, so that light must say which part it is."""
+    links = errors | errors[own.peer]
+    usual = float(links.sum()) / max(float(heard.sum()), 1.0)
+    for name in ("bundle", "card", "device", "lot"):
+        code = own.written[name]
+        mine = code >= 0
+        size = len(own.names[name].names)
+        hits = np.bincount(code[mine & links], minlength=size)
+        many = np.flatnonzero(hits >= CROWD)
+        members = np.maximum(np.bincount(code[mine], minlength=size)[many], hits[many])
+        by_chance = np.asarray(binom.sf(hits[many] - 1, members, usual), np.float64)
+        if (by_chance < CROWDED).any():
+            return True
+    return False
 
 
 def _turn(view: View) -> bool:
@@ -152,6 +176,15 @@ def _mark(flags: Bools, units: Places, on: Bools) -> None:
     """Set the flags of the units of some ports."""
     places = units[on]
     flags[places[places >= 0]] = True
+
+
+def _mute(known: Gathered, own: Belonging, units: Places) -> Bools:
+    """Return which units say nothing of their state though their device does of others."""
+    speaks = np.zeros(len(own), bool)
+    _mark(speaks, units, ~known.unheard)
+    device = own.written["device"]
+    lives = np.bincount(device[speaks], minlength=len(own.names["device"].names)) > 0
+    return np.asarray(~speaks & lives[device], np.bool_)
 
 
 def _down(known: Gathered, own: Belonging, units: Places) -> Bools:

@@ -1,0 +1,1 @@
+"""Shared parts and bad lots: chances, covering, symptoms, history, and one incident."""
