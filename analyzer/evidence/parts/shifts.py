@@ -14,8 +14,9 @@ from analyzer.evidence.durations import Bools, unbroken
 from analyzer.evidence.optics.quantities import RX, SNR_HOST, SNR_MEDIA, TX, Quantity
 from analyzer.evidence.optics.roster import Places, roster
 from analyzer.evidence.parts.belonging import Belonging
-from analyzer.evidence.robust import group_spread, row_quantile
+from analyzer.evidence.robust import group_spread
 from fabrichealth.model import Floats, Past, View, Window
+from fabrichealth.model.quantiles import row_quantile
 
 QUANTITIES = (RX, TX, SNR_MEDIA, SNR_HOST)
 USUAL = 0.75
