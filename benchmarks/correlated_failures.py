@@ -8,8 +8,8 @@ expectation, widened by the over-dispersion that is left when times are shuffled
 Benjamini-Hochberg runs over every rack and day on which anything could have failed. Days of
 several racks of a room are one incident.
 
-The analyzer has no detector for shared parts yet; this is the test it is to be built on, so the
-figures are the method's, not the product's.
+Law and correction are those by which the analyzer accuses shared parts (analyzer/evidence/parts);
+what differs is the expectation: there the members of a part are known, here only days are.
 """
 
 import argparse
@@ -22,7 +22,8 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import nbinom, poisson
+
+from analyzer.evidence.parts.chances import false_discovery, of_events
 
 FOLDER = Path("../shared/datasets/ssd-correlated-failures")
 COPIES = 20
@@ -105,17 +106,11 @@ def groups(told: Tickets, spread: float) -> list[Group]:
     `spread` is the variance over the mean that chance alone leaves (1: Poisson).
     """
     rack, day, count, expected = counted(told)
-    if spread > 1.0:
-        p = nbinom.sf(count - 1, expected / (spread - 1.0), 1.0 / spread)
-    else:
-        p = poisson.sf(count - 1, expected)
-    order = np.argsort(p, kind="stable")
-    tests = len(told.racks) * (int(told.day.max()) + 1)
-    ranked = np.asarray(p, np.float64)[order] * tests / np.arange(1, len(order) + 1)
-    q = np.minimum.accumulate(ranked[::-1])[::-1]
+    p = of_events(count, expected, spread)
+    q = false_discovery(p, len(told.racks) * (int(told.day.max()) + 1))
     return [
-        Group(int(rack[i]), int(day[i]), int(count[i]), float(expected[i]), float(min(one, 1.0)))
-        for i, one in zip(order.tolist(), q.tolist(), strict=True)
+        Group(int(rack[i]), int(day[i]), int(count[i]), float(expected[i]), float(q[i]))
+        for i in np.argsort(p, kind="stable").tolist()
     ]
 
 
