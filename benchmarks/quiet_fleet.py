@@ -3,17 +3,21 @@
 `python -m benchmarks.quiet_fleet [--links 30000] [--weeks 1] [--jobs 2]`. Halls of 1024 links (half
 400G RoCE, half NDR InfiniBand), each with a seed of its own, are polled every five minutes and
 judged at every poll; nothing is written out but the judge's own store. Any incident of severity
-ticket or page that is not suppressed is false. Simulated; what life brings without a fault (warm
-days, jobs, lost polls, restarts, a fall now and then) is in benchmarks/corpus/quiet.py.
+ticket or page that is not suppressed is false. With `--keep FOLDER` each hall's count is kept: a
+run that was cut short goes on, `--shard i/n` shares the halls out, and the rates are of all that is
+kept, whatever its links and weeks. Simulated; what life brings without a fault (warm days, jobs,
+lost polls, restarts, a fall now and then) is in benchmarks/corpus/quiet.py.
 """
 
 import argparse
 import tempfile
 import time
 from collections import Counter
-from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -24,6 +28,7 @@ from benchmarks.corpus.hall import SWITCHES, hall
 from benchmarks.corpus.quiet import QuietHall
 from benchmarks.corpus.scene import START
 from benchmarks.corpus.technologies import TECHNOLOGIES
+from benchmarks.kept import Keeper, shard
 from fabrichealth.kinds import Severity
 from fabrichealth.model import Incident
 from fabrichealth.store.embedded import EmbeddedStore
@@ -80,6 +85,41 @@ def quiet(seed: int, links: int, weeks: float) -> Told:
     )
 
 
+def kept_name(seed: int, links: int, weeks: float) -> str:
+    """Return under which name a hall is kept."""
+    return f"hall-{seed}.links-{links}.weeks-{weeks:g}"
+
+
+def counted(
+    seeds: Sequence[int], links: int, weeks: float, jobs: int, keeper: Keeper
+) -> Iterator[Told]:
+    """Yield what halls gave as they are done, those kept first."""
+    missing = []
+    for seed in seeds:
+        found = keeper.find(kept_name(seed, links, weeks))
+        if found is None:
+            missing.append(seed)
+        else:
+            yield to_told(found)
+    with ProcessPoolExecutor(jobs) as pool:
+        running = {pool.submit(quiet, seed, links, weeks): seed for seed in missing}
+        for done in as_completed(running):
+            told = done.result()
+            keeper.keep(kept_name(running[done], links, weeks), asdict(told))
+            yield told
+
+
+def to_told(plain: dict[str, Any]) -> Told:
+    """Read back what a hall gave."""
+    return Told(**{**plain, "false": [tuple(row) for row in plain["false"]]})
+
+
+def of_all(keeper: Keeper) -> list[Told]:
+    """Return what all halls gave that are kept, whatever their size and length."""
+    found = [keeper.find(name) for name in keeper.names("hall-")]
+    return [to_told(one) for one in found if one is not None]
+
+
 def main() -> None:
     """Judge as many halls as were asked for, and print the rates."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -87,19 +127,27 @@ def main() -> None:
     parser.add_argument("--weeks", type=float, default=0.25)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", type=Path, help="folder of counts, hall by hall")
+    parser.add_argument("--shard", type=shard, default=(1, 1), help="i/n: a share of the halls")
     asked = parser.parse_args()
     halls = max(round(asked.links / LINKS), 1)
     each = min(asked.links, LINKS)
     began = time.perf_counter()
-    seeds = range(asked.seed, asked.seed + halls)
-    with ProcessPoolExecutor(asked.jobs) as pool:
-        told = list(pool.map(quiet, seeds, [each] * halls, [asked.weeks] * halls))
+    number, of = asked.shard
+    seeds = range(asked.seed, asked.seed + halls)[number - 1 :: of]
+    keeper = Keeper(asked.keep)
+    told = list(counted(seeds, each, asked.weeks, asked.jobs, keeper))
     took = time.perf_counter() - began
+    print(f"simulated: {len(told)} halls of {each} links, {asked.weeks:g} weeks at {PERIOD:.0f} s, "
+          f"in {took:.0f} s with {asked.jobs} processes")  # fmt: skip
+    tell(of_all(keeper) or told)
+
+
+def tell(told: Sequence[Told]) -> None:
+    """Print the rates of some halls, and what was false."""
     weeks = sum(one.links * one.weeks for one in told)
     polled = sum(one.series * one.weeks for one in told) * WEEK / PERIOD
-    print(f"simulated: {halls} halls of {each} links, {asked.weeks:g} weeks at {PERIOD:.0f} s")
-    print(f"{weeks:.0f} quiet link-weeks, about {polled:.3g} readings, in {took:.0f} s with "
-          f"{asked.jobs} processes: {weeks / took * 3600:.0f} link-weeks an hour")  # fmt: skip
+    print(f"{weeks:.0f} quiet link-weeks of {len(told)} halls, about {polled:.3g} readings")
     false = [row for one in told for row in one.false]
     for severity in ("page", "ticket"):
         many = sum(row[1] == severity for row in false)

@@ -3,8 +3,11 @@
 `python -m benchmarks.verdicts [--seed 1] [--only WORD..] [--minutes M] [--errors]`. Each case is
 made from its seed, judged with the default settings as `evaluate` does, and thrown away. With
 `--minutes` no case is begun later, in an order that mixes them; the table says how many of all it
-holds. `--without link_subhealthy optics_degrading` judges again without those detectors, all at
-once, and prints what they add. The results are simulated.
+holds. With `--keep FOLDER` results are kept case by case: a run that was cut short goes on, and
+`--shard i/n` shares the cases out among machines or days; the table is of all that is kept.
+`--without link_subhealthy optics_degrading` judges again without those detectors, all at once, and
+`--ablate` without each layer of the analyzer in turn, and prints what they add. The results are
+simulated.
 """
 
 import argparse
@@ -12,118 +15,100 @@ import random
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from itertools import islice
 from pathlib import Path
 
 from analyzer.judge import detectors
-from analyzer.scoring import Tally
-from analyzer.scoring.tables import cell, page, table
+from analyzer.scoring.tables import page
 from benchmarks.corpus.cases import cases, write
+from benchmarks.kept import Keeper, of_json, shard, to_json
+from benchmarks.layers import LAYERS, without
+from benchmarks.verdict_tables import added, by_case, errors, summed
 from fabrichealth.cli._corpus import Judged, judge
 
 MIXED = 4
 """Seed of the order of cases: a run that is cut short still holds some of each sort."""
 
 
-def one(name: str, seed: int, leave_out: tuple[str, ...]) -> Judged:
-    """Make, judge and forget one case."""
+def one(name: str, seed: int, leave_out: tuple[str, ...], layer: str = "") -> Judged:
+    """Make, judge and forget one case, without some detectors or a whole layer."""
     with tempfile.TemporaryDirectory(prefix="fabrichealth-verdicts-") as folder:
         write(name, Path(folder), seed)
-        return judge(Path(folder) / name, leave_out=leave_out)
+        with without(layer) as silent:
+            return judge(Path(folder) / name, leave_out=(*leave_out, *silent))
+
+
+def kept_name(name: str, seed: int, layer: str) -> str:
+    """Return under which name a case is kept."""
+    return f"{name}.seed-{seed}" + (f".without-{layer}" if layer else "")
 
 
 def judged(
-    names: Sequence[str], seed: int, leave_out: tuple[str, ...], jobs: int, until: float
+    names: Sequence[str],
+    seed: int,
+    leave_out: tuple[str, ...],
+    jobs: int,
+    until: float,
+    keeper: Keeper | None = None,
+    layer: str = "",
 ) -> Iterator[Judged]:
-    """Yield cases as they are done; none is begun after `until` (seconds of the clock)."""
-    left = iter(names)
+    """Yield cases as they are done, those kept first; none is begun after `until`."""
+    kept = keeper or Keeper(None)
+    missing = []
+    for name in names:
+        found = kept.find(kept_name(name, seed, layer))
+        if found is None:
+            missing.append(name)
+        else:
+            yield of_json(found)
+    left = iter(missing)
     with ProcessPoolExecutor(jobs) as pool:
         running: set[Future[Judged]] = set()
         while True:
             if time.monotonic() < until:
                 for name in islice(left, jobs - len(running)):
-                    running.add(pool.submit(one, name, seed, leave_out))
+                    running.add(pool.submit(one, name, seed, leave_out, layer))
             if not running:
                 return
             done, running = wait(running, return_when=FIRST_COMPLETED)
             for future in done:
                 case = future.result()
-                found = sum(met.told is not None for met in case.matched.met)
-                told = f"{found} of {len(case.matched.met)}, {len(case.matched.false)} false"
+                kept.keep(kept_name(case.name, seed, layer), to_json(case))
+                found_of = sum(met.told is not None for met in case.matched.met)
+                told = f"{found_of} of {len(case.matched.met)}, {len(case.matched.false)} false"
                 print(f"{case.name}: {told}", file=sys.stderr, flush=True)
                 yield case
 
 
-def summed(every: Sequence[Judged]) -> Tally:
-    """Return the tally of some cases."""
-    tally = Tally()
-    for case in every:
-        tally.add(case.matched, case.links, case.seconds)
-    return tally
-
-
-def by_case(every: Sequence[Judged]) -> str:
-    """Return a row for each sort of case, over technologies."""
-    sorts: dict[str, list[Judged]] = {}
-    for case in every:
-        sorts.setdefault(case.name.partition("-")[2], []).append(case)
-    rows = []
-    for name, held in sorted(sorts.items()):
-        tally = summed(held)
-        technologies = " ".join(sorted(case.name.partition("-")[0] for case in held))
-        shares = (tally.recall, tally.kind, tally.culprit, tally.side, tally.cause)
-        rows.append((name, technologies, *map(cell, shares), str(len(tally.false))))
-    head = ("case", "technologies", "recall", "kind", "culprit", "side", "cause", "false")
-    return table(head, rows)
-
-
-def errors(every: Sequence[Judged]) -> str:
-    """Return what went wrong, a line each."""
-    lines = []
-    for case in sorted(every, key=lambda case: case.name):
-        for met in case.matched.met:
-            if met.told is None:
-                lines.append(f"{case.name}: MISSED {met.truth.kind} {met.truth.note}")
-            elif not (met.kind_right and met.culprit_right):
-                lines.append(
-                    f"{case.name}: {met.truth.kind} {met.truth.culprit} ({met.truth.note}) told as "
-                    f"{met.told.kind} {met.told.severity} {met.told.culprit}: {met.told.because}"
-                )
-        false = Counter((told.kind, str(told.severity)) for told in case.matched.false)
-        for (kind, severity), many in false.items():
-            first = next(told for told in case.matched.false if told.kind == kind)
-            lines.append(f"{case.name}: FALSE {many} x {kind} {severity}, e.g. {first.because}")
-    return "\n".join(lines) + "\n"
-
-
-def added(whole: Tally, less: Tally, left_out: Sequence[str]) -> str:
-    """Return the rates with and without some detectors."""
-    rows = [
-        (name, *map(cell, (one.recall, one.precision, one.kind, one.culprit, one.cause)))
-        for name, one in (("all", whole), (f"without {', '.join(left_out)}", less))
-    ]
-    return table(("detectors", "recall", "precision", "kind", "culprit", "cause"), rows)
-
-
-def main() -> None:
-    """Judge the cases asked for, and print the tables."""
+def asked_for() -> argparse.Namespace:
+    """Return what the command line asks for."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--only", nargs="*", default=[], help="words of the cases wanted")
     parser.add_argument("--minutes", type=float, default=30.0, help="inf for every case")
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--keep", type=Path, help="folder of results, case by case")
+    parser.add_argument("--shard", type=shard, default=(1, 1), help="i/n: a share of the cases")
     parser.add_argument("--without", nargs="*", default=[], choices=sorted(detectors()))
+    parser.add_argument("--ablate", nargs="*", choices=sorted(LAYERS), help="none named: all")
     parser.add_argument("--errors", action="store_true", help="also every miss and false one")
-    asked = parser.parse_args()
+    return parser.parse_args()
+
+
+def main() -> None:
+    """Judge the cases asked for, and print the tables."""
+    asked = asked_for()
     known = list(cases())
     names = [name for name in known if not asked.only or any(word in name for word in asked.only)]
     random.Random(MIXED).shuffle(names)
+    number, of = asked.shard
+    names = names[number - 1 :: of]
+    keeper = Keeper(asked.keep)
     began = time.monotonic()
     until = began + asked.minutes * 60.0
-    every = list(judged(names, asked.seed, (), asked.jobs, until))
+    every = list(judged(names, asked.seed, (), asked.jobs, until, keeper))
     whole = summed(every)
     took, passes = time.monotonic() - began, sum(case.passes for case in every)
     print(f"simulated; {len(every)} of {len(known)} cases, seed {asked.seed}, {passes} passes, "
@@ -131,11 +116,18 @@ def main() -> None:
     print(page(whole) + "\n" + by_case(every))
     if asked.errors:
         print(errors(every))
+    same = [case.name for case in every]
+    endless = float("inf")
+    less = {}
     if asked.without:
-        same = [case.name for case in every]
-        without = tuple(asked.without)
-        less = summed(list(judged(same, asked.seed, without, asked.jobs, float("inf"))))
-        print(added(whole, less, without))
+        silent = tuple(asked.without)
+        again = judged(same, asked.seed, silent, asked.jobs, endless)
+        less[", ".join(silent)] = summed(list(again))
+    for layer in () if asked.ablate is None else asked.ablate or sorted(LAYERS):
+        again = judged(same, asked.seed, (), asked.jobs, endless, keeper, layer)
+        less[layer] = summed(list(again))
+    if less:
+        print(added(whole, less))
 
 
 if __name__ == "__main__":
