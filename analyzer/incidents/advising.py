@@ -7,6 +7,7 @@ it needs before it comes back. All of it follows from the ledger, the topology a
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from analyzer.incidents.alternatives import ill_links, rule_out
 from analyzer.incidents.capacity import live
 from analyzer.incidents.draining import Jobs, judgement, running
 from analyzer.incidents.explaining import jobs_running
@@ -44,12 +45,14 @@ def advise(
     note(ledger.past, events, ledger.incidents, topology)
     carries = live(topology, ledger.incidents, events)
     jobs: Jobs = running(jobs_running(events).items(), topology)
+    ill = ill_links(ledger.incidents, topology)
     returns = [event for event in events if event.kind in RETURNS]
     changed = []
     for incident in ledger.incidents:
         before = _advice(incident)
         spoken = heed(incident, said.get(incident.incident))
         settled(ledger.past, incident)
+        rule_out(incident, ill, topology)
         incident.repair = ladder(incident, ledger.past, topology, now)
         known = incident.repair if incident.causes else ()
         incident.action = sentence(known, incident.kind.action)

@@ -6,6 +6,7 @@ rack that went dark together.
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from fabrichealth.kinds import DEVICE_DOWN, IncidentKind, Severity
 from fabrichealth.model import Finding, Place, Port, place_of
@@ -21,6 +22,14 @@ RACK_SHARE = 0.6
 """Share of a rack's cabled hosts and switches that must be dark for the rack to be accused."""
 
 
+class Rival(NamedTuple):
+    """Something else that is ill, and is held to be a victim."""
+
+    place: Place
+    kind: str
+    since: float
+
+
 @dataclass
 class Claim:
     """One suspected cause: a culprit, what was found of it, and what it explains."""
@@ -30,6 +39,7 @@ class Claim:
     victims: list[Place] = field(default_factory=list)
     joined: list[Finding] = field(default_factory=list)
     """Findings of victims that say how grave the cause is: links of a shared part."""
+    rivals: list[Rival] = field(default_factory=list)
     held_back: str | None = None
     """Why it is a ticket though a finding asks for a page."""
 

@@ -8,7 +8,7 @@ finding lists. Nothing else explains what was there before it.
 
 from collections.abc import Iterable
 
-from analyzer.incidents.claims import Claim, weight
+from analyzer.incidents.claims import Claim, Rival, weight
 from analyzer.incidents.scope import owners
 from fabrichealth.events import Event
 from fabrichealth.kinds import (
@@ -39,13 +39,17 @@ def explained(every: list[Claim], topology: Topology) -> list[Claim]:
             if cause is None:
                 own.append(finding)
             else:
-                _suffer(cause, claim)
+                _suffer(cause, claim, finding)
         if own:
             standing.append(Claim(claim.culprit, own, claim.victims))
     return standing
 
 
-def _suffer(cause: Claim, claim: Claim) -> None:
+def _suffer(cause: Claim, claim: Claim, finding: Finding) -> None:
+    """Make a claim a victim of its cause; how ill the links of a shared part are is its own."""
+    cause.rivals.append(Rival(claim.culprit, finding.kind.name, finding.since))
+    if cause.kind in SHARED:
+        cause.joined.append(finding)
     for place in (claim.culprit, *claim.victims):
         if place not in cause.victims and place != cause.culprit:
             cause.victims.append(place)

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from analyzer.incidents.advising import advise, remember, spoken_of
+from analyzer.incidents.alternatives import consider, overruled
 from analyzer.incidents.attribution import attribute
-from analyzer.incidents.claims import SLACK, Claim, weight
+from analyzer.incidents.claims import SLACK, Claim, Rival, weight
 from analyzer.incidents.explaining import SCALE_UP, SHARED, downstream, reach
 from analyzer.incidents.restraint import budget_of, held_back, pay
 from analyzer.incidents.scope import owners
@@ -200,6 +201,7 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
         if former != incident.culprit:
             incident.domain = _domain(incident.culprit, topology)
             _add_victims(incident, [former])
+            overruled(incident, former)
         _keep_evidence(incident, claim)
     if claim.culprit == incident.culprit:
         leads = weight(claim.kind, claim.culprit) >= grave
@@ -209,7 +211,9 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
         incident.held_back = claim.held_back if incident.severity < Severity.PAGE else None
         _add_victims(incident, [*claim.victims, *downstream(claim, topology, events)])
     else:
+        claim.rivals.append(Rival(claim.culprit, claim.kind.name, claim.since))
         _add_victims(incident, [claim.culprit, *claim.victims])
+    consider(incident, claim)
     if not incident.history or (incident.kind.name, incident.severity) != (
         incident.history[-1].kind,
         incident.history[-1].severity,
@@ -256,6 +260,8 @@ def _merge(
         ledger.incidents.remove(other)
         step.closed.append(other)
         _add_victims(incident, [other.culprit, *other.victims])
+        claim.rivals.append(Rival(other.culprit, other.kind.name, other.opened_at))
+    consider(incident, claim)
     return bool(merged)
 
 
