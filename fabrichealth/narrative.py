@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-MOST_VICTIMS = 6
-MOST_EVIDENCE = 8
+MOST_VICTIMS = 5
+MOST_EVIDENCE = 7
 MOST_RUNGS = 3
 MOST_STEPS = 4
 MOST_ALTERNATIVES = 3

@@ -81,8 +81,9 @@ def moment_of(name: str) -> float | None:
     found = STAMP.fullmatch(name)
     if found is None:
         return None
+    year, month, day, hour, minute, second = (int(part or 0) for part in found.groups())
     try:
-        return datetime(*(int(part or 0) for part in found.groups()), tzinfo=UTC).timestamp()  # type: ignore[arg-type]  # year to second, in this order
+        return datetime(year, month, day, hour, minute, second, tzinfo=UTC).timestamp()
     except ValueError:
         return None
 
