@@ -1,0 +1,119 @@
+"""The evaluation's tables and pictures, from results that were kept; no figure is typed in.
+
+`python -m benchmarks.report KEPT.. [--write]`. KEPT are the folders that `benchmarks.verdicts
+--keep` and `benchmarks.quiet_fleet --keep` filled. Prints Markdown; with `--write` puts the short
+table into README.md and the whole into docs/evaluation.md, between the marks that stand there, and
+draws docs/pictures. Without a folder it says how to make one.
+"""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from analyzer.scoring.bounds import Rate
+from analyzer.scoring.tables import by, page
+from benchmarks import pictures
+from benchmarks.corpus.cases import cases
+from benchmarks.kept import HOUSE, Keeper, of_json
+from benchmarks.quiet_fleet import PERIOD, Told, of_all
+from benchmarks.verdict_tables import added, by_case, headline, summed
+from fabrichealth.cli._corpus import Judged
+
+README, EVALUATION = HOUSE / "README.md", HOUSE / "docs" / "evaluation.md"
+PICTURES = HOUSE / "docs" / "pictures"
+CAUSES = "causes.svg"
+BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+MADE_BY = "Made by `python -m benchmarks.report`; simulated."
+
+
+def results(folders: Sequence[Path]) -> tuple[dict[str, list[Judged]], list[Told]]:
+    """Return judged cases by the layer that was left out ("": none), and quiet halls."""
+    every: dict[str, list[Judged]] = {"": []}
+    halls: list[Told] = []
+    for folder in folders:
+        keeper = Keeper(folder, any_sources=True)
+        halls += of_all(keeper)
+        for name in keeper.names():
+            case, _, layer = name.partition(".without-")
+            plain = None if name.startswith("hall-") else keeper.find(name)
+            if plain is not None and ".seed-" in case:
+                every.setdefault(layer, []).append(of_json(plain))
+    return every, halls
+
+
+def short(every: Sequence[Judged], halls: Sequence[Told]) -> str:
+    """Return what stands in the README."""
+    whole = summed(every)
+    text = (
+        f"{MADE_BY} {len(every)} cases of a corpus of {len(cases())}, {len(whole.met)} faults, "
+        f"{whole.link_weeks:.3g} link-weeks.\n\n{headline(whole)}"
+    )
+    return text + (f"\n{quiet(halls)}" if halls else "")
+
+
+def quiet(halls: Sequence[Told]) -> str:
+    """Return the rates of false pages and tickets where nothing is wrong."""
+    weeks = sum(one.links * one.weeks for one in halls)
+    severities = [row[1] for one in halls for row in one.false]
+    lines = [
+        f"False {severity}s per 10,000 links and week on {weeks:.0f} quiet link-weeks polled every "
+        f"{PERIOD / 60:.0f} min: {Rate(severities.count(severity), weeks / 10_000)}.\n"
+        for severity in ("page", "ticket")
+    ]
+    return "".join(lines)
+
+
+def whole(every: dict[str, list[Judged]], halls: Sequence[Told]) -> str:
+    """Return what stands in docs/evaluation.md."""
+    cases_of = every[""]
+    tally = summed(cases_of)
+    technologies: dict[str, list[Judged]] = {}
+    for case in cases_of:
+        technologies.setdefault(case.name.partition("-")[0], []).append(case)
+    text = f"{MADE_BY}\n\n{page(tally)}\n"
+    text += by("technology", {name: summed(held) for name, held in sorted(technologies.items())})
+    text += f"\n{by_case(cases_of)}\n![how far probabilities of causes hold](pictures/{CAUSES})\n"
+    for layer, held in sorted(every.items()):
+        if layer and held:
+            names = {case.name for case in held}
+            same = summed([case for case in cases_of if case.name in names])
+            text += f"\nOver {len(held)} cases, with and without the layer {layer}:\n\n"
+            text += added(same, {layer: summed(held)})
+    return text + (f"\n{quiet(halls)}" if halls else "")
+
+
+def between(text: str, figures: str) -> str:
+    """Return a page with other figures between its marks.
+
+    Raises:
+        ValueError: the marks are not there, once each and in order.
+    """
+    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
+        raise ValueError(f"the marks {BEGIN} and {END} must stand there, once each")
+    head, _, rest = text.partition(BEGIN)
+    return f"{head}{BEGIN}\n{figures.strip()}\n{END}{rest.partition(END)[2]}"
+
+
+def main() -> int:
+    """Print, or write, what was kept."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("kept", nargs="*", type=Path, help="folders of results")
+    parser.add_argument("--write", action="store_true", help="into README.md and docs")
+    asked = parser.parse_args()
+    every, halls = results(asked.kept)
+    if not every[""]:
+        sys.stderr.write("nothing is kept: run `python -m benchmarks.verdicts --keep FOLDER`\n")
+        return 1 if asked.kept else 0
+    print(short(every[""], halls) + "\n" + whole(every, halls))
+    if asked.write:
+        for path, figures in ((README, short(every[""], halls)), (EVALUATION, whole(every, halls))):
+            path.write_text(between(path.read_text("utf-8"), figures), encoding="utf-8")
+        PICTURES.mkdir(exist_ok=True)
+        drawn = pictures.reliability("likeliest cause, simulated", summed(every[""]).claims)
+        (PICTURES / CAUSES).write_text(drawn, encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
