@@ -65,7 +65,8 @@ class IncidentKind:
     """Seconds that the cause must stay absent before the incident closes."""
     never_suppressed: bool = False
     statistical: bool = False
-    """It rests on comparison or trend, not on a state or proven limit: it pages with restraint."""
+    """It rests on comparison or trend, not on a state or proven limit: it pages with restraint.
+    Shared parts are as grave as their links, whose limits are proven."""
 
     def __str__(self) -> str:
         return self.name
@@ -181,7 +182,6 @@ PARTS_BAD_BATCH = _kind(
     91,  # it names an incident before any of its links
     "Modules of one lot fail far more often than others.",
     "Quarantine the lot in stores; replace those in use by plan.",
-    statistical=True,
 )
 PARTS_SHARED_COMPONENT = _kind(
     "parts.shared_component",
@@ -190,7 +190,6 @@ PARTS_SHARED_COMPONENT = _kind(
     93,  # it names an incident before any of its links
     "Several ill links share one trunk, card or device.",
     "Repair the shared part, not the links.",
-    statistical=True,
 )
 PARTS_VERSION_DRIFT = _kind(
     "parts.version_drift",
@@ -199,7 +198,6 @@ PARTS_VERSION_DRIFT = _kind(
     20,
     "Ill links share a firmware that healthy ones do not have.",
     "Bring the devices named to the firmware of the healthy majority.",
-    statistical=True,
 )
 HOST_IRQ_MISPLACED = _kind(
     "host.irq_misplaced",

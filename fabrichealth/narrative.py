@@ -153,7 +153,7 @@ def _victims(victims: list[Mapping[str, str]]) -> list[str]:
     if not victims:
         return ["victims    none known"]
     count = Counter(victim["type"] for victim in victims)
-    summary = ", ".join(f"{number} {kind}s" for kind, number in count.items())
+    summary = ", ".join(_many(number, kind) for kind, number in count.items())
     lines = [f"victims    {summary}"]
     lines += [f"             {one['type']} {one['id']}" for one in victims[:MOST_VICTIMS]]
     if len(victims) > MOST_VICTIMS:
@@ -163,6 +163,14 @@ def _victims(victims: list[Mapping[str, str]]) -> list[str]:
 
 def _evidence(evidence: list[Mapping[str, Any]]) -> list[str]:
     shown = evidence[-MOST_EVIDENCE:]
-    lines = [f"evidence   {len(evidence)} lines" if shown else "evidence   none kept"]
+    more = f", the newest {len(shown)}" if len(shown) < len(evidence) else ""
+    lines = [
+        f"evidence   {_many(len(evidence), 'line')}{more}" if shown else "evidence   none kept"
+    ]
     lines += [f"  {moment(one['at'])}  {one['says']}" for one in shown]
     return lines
+
+
+def _many(number: int, kind: str) -> str:
+    plural = f"{kind}es" if kind.endswith("ch") else f"{kind}s"  # branches
+    return f"{number} {kind if number == 1 else plural}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from analyzer.incidents.alternatives import ill_links, rule_out
 from analyzer.incidents.capacity import live
-from analyzer.incidents.draining import Jobs, judgement, running
+from analyzer.incidents.draining import NOT_ILL, Jobs, judgement, running
 from analyzer.incidents.explaining import jobs_running
 from analyzer.incidents.offenders import earlier
 from analyzer.incidents.proving import proof
@@ -56,7 +56,9 @@ def advise(
         incident.repair = ladder(incident, ledger.past, topology, now)
         known = incident.repair if incident.causes else ()
         incident.action = sentence(known, incident.kind.action)
-        safe = judgement(incident.culprit, carries, topology, jobs, floor)
+        safe = None
+        if incident.kind not in NOT_ILL:
+            safe = judgement(incident.culprit, carries, topology, jobs, floor)
         incident.safe_to_drain = None if safe is None else safe.safe
         incident.safe_because = None if safe is None else safe.because
         if not incident.earlier:

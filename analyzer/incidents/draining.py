@@ -18,6 +18,8 @@ from fabrichealth.kinds import (
     LINK_WILL_FAIL,
     OPTICS_DEGRADING,
     OPTICS_OVERHEATING,
+    WATCH_DATA_IMPLAUSIBLE,
+    WATCH_SOURCE_SILENT,
     Severity,
 )
 from fabrichealth.model import Incident, Place
@@ -25,6 +27,9 @@ from fabrichealth.topology import Link, Topology
 
 AT_ONCE, SHARE_AT_ONCE = 10, 0.005
 """Drained links at a time: ten, or half a percent of the fabric (detection reference, B5)."""
+
+NOT_ILL = frozenset({WATCH_DATA_IMPLAUSIBLE, WATCH_SOURCE_SILENT})
+"""Kinds that speak of what is read, not of what carries data: no draining helps."""
 
 Jobs = Mapping[str, frozenset[str]]
 """Devices that each running job holds."""
@@ -193,7 +198,7 @@ def plan(
     found = []
     for incident in incidents:
         names = links_behind(incident.culprit, topology)
-        if not names or incident.closed_at is not None:
+        if not names or incident.closed_at is not None or incident.kind in NOT_ILL:
             continue
         ends = {end.device for name in names for end in topology.links[name].ends}
         ends |= {held for device in ends for held in topology.hosted.get(device, ())}

@@ -27,7 +27,9 @@ def proof(incident: Incident, topology: Topology, returned: Event | None) -> Pro
     the last error if that is later.
     """
     link = topology.links.get(incident.culprit.id)
-    if link is None or incident.kind in NEEDS_NONE or not link.speed_gbps:
+    if link is None or not link.speed_gbps:
+        return None
+    if incident.kind in NEEDS_NONE or not incident.kind.causes:
         return None
     limit = claimed(link, topology)
     if limit is None:

@@ -1,7 +1,7 @@
 """Repair: what to try first, by what is known of each cause and what helped here before.
 
 The ladder joins the probabilities of the causes with the chance that an action ends a fault of
-that cause, per minute of somebody's hands: cheap steps that often help come first. The chances
+that cause, per minute of somebody's time: cheap steps that often help come first. The chances
 are our estimates, worth a few repairs (`BELIEF`); every repair event that is followed by a day
 without the fault, or by its return, moves them. What failed on the same culprit within a month
 is not proposed again (detection reference, B5).
@@ -28,6 +28,9 @@ PROVEN = DAY
 
 SETTLE = 600.0
 """Errors of so long after a repair belong to the hands that made it."""
+
+WALK = 10.0
+"""Minutes to the rack and back, whatever is done there."""
 
 BELIEF = 5.0
 """Repairs that the table's estimate is worth against those seen here."""
@@ -145,7 +148,7 @@ def ladder(incident: Incident, past: Past, topology: Topology, now: float) -> li
         success = (BELIEF * chance + worked[name]) / (BELIEF + tried[name])
         does = action.does.format(end=_end(name, incident, link))
         rungs.append(Rung(name, does, round(success, 3), tried[name], worked[name]))
-    return sorted(rungs, key=lambda rung: -rung.success / ACTIONS[rung.action].minutes)
+    return sorted(rungs, key=lambda rung: -rung.success / (WALK + ACTIONS[rung.action].minutes))
 
 
 def outcomes(past: Past, cause: Cause | None, now: float) -> tuple[Counter[str], Counter[str]]:
@@ -201,7 +204,9 @@ def sentence(rungs: Sequence[Rung], usual: str) -> str:
     first = rungs[0].does[0].upper() + rungs[0].does[1:]
     if len(rungs) == 1:
         return f"{first}."
-    return f"{first}; if it stays ill, {rungs[1].does}."
+    end = rungs[0].does.partition(" at ")[2]
+    following = rungs[1].does.replace(f"at {end}", "there") if end else rungs[1].does
+    return f"{first}; if it stays ill, {following}."
 
 
 def settled(past: Past, incident: Incident) -> None:

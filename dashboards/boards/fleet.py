@@ -10,7 +10,13 @@ from fabrichealth.catalogue.ports import (
     SYMBOL_ERRORS,
     UP,
 )
-from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENT_INFO, INCIDENTS
+from fabrichealth.catalogue.verdicts import (
+    DRAIN_SAFE,
+    INCIDENT_ACTIVE,
+    INCIDENT_INFO,
+    INCIDENT_SILENCED,
+    INCIDENTS,
+)
 from fabrichealth.catalogue.watchers import (
     ANALYSIS_COVERAGE,
     ANALYSIS_SECONDS,
@@ -79,6 +85,19 @@ BOARD = Board(
                     "One line a cause; suppressed ones are shown with their reason.",
                     kind="table", width=24, height=9, hidden=("Value",),
                 ),
+                Question(
+                    "Somebody is at it, or called it false",
+                    [Query(f"max by (incident, said) ({INCIDENT_SILENCED})", table=True)],
+                    "Open incidents that nobody is told of again unless they become graver.",
+                    kind="table", width=12, height=7, hidden=("Value",),
+                ),
+                Question(
+                    "May be drained now",
+                    [Query(f"max by (link) ({DRAIN_SAFE})", table=True)],
+                    "Ill links: 1 may be drained now, 0 not; `drain-plan` says why and in which "
+                    "order.",
+                    kind="table", width=12, height=7,
+                ),
             ),
         ),
         Row(
@@ -101,6 +120,14 @@ BOARD = Board(
                     [Query(f"topk(10, increase({LINK_RECOVERIES}[1h]) * {PLACES} > 0)",
                            "{{device}}/{{port}}")],
                     "Links that train again without going down: the early sign.",
+                ),
+                Question(
+                    "Trunks with ports down",
+                    [Query(f"topk(10, count by (bundle) (({UP} == 0) * on (device, port) "
+                           f'group_right () ({PORT_INFO}{{{IN_DOMAIN},bundle!=""}} + 1)) > 1)',
+                           "{{bundle}}")],
+                    "Two and more ports of one trunk that are down together; a shared part that "
+                    "is ill in any way is an open incident of kind parts.shared_component.",
                 ),
                 Question(
                     "Incidents opened per day",
