@@ -33,6 +33,9 @@ class DataImplausibleSettings(DetectorSettings):
     polls: int = Field(default=3, ge=2)
     """So many polls in a row must be impossible."""
 
+    every: Duration = seconds(60)
+    """How often it judges: nobody is called for it."""
+
     memory: Duration = seconds(3600)
     """Refusals older than this are forgotten."""
 

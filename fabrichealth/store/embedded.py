@@ -227,8 +227,8 @@ class EmbeddedStore:
         """Return what of (until - seconds, until] is new since a mark, and the next mark."""
         with self._lock:
             self.refresh()
-            grid, after = self._reading.news(metric, until - seconds, until, mark)
-            return News(grid.window(metric, self._table, until, seconds), after)
+            grid, since, after = self._reading.news(metric, until - seconds, until, mark)
+            return News(grid.window(metric, self._table, until, until - since), after)
 
     def latest(self, metric: Metric, until: float, within: float) -> Latest:
         """Return the newest value of each series in (until - within, until]."""

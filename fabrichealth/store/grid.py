@@ -17,6 +17,9 @@ Ints = NDArray[np.int64]
 MEAN_DIGITS = 2
 """A mean is kept to a hundredth of the step its instrument reads in: finer is noise."""
 
+NEAR = 4
+"""Columns around a guess that are looked at first."""
+
 HUGE = 1e30
 """No instrument reads this; means of such numbers are only kept from overflowing."""
 
@@ -84,14 +87,29 @@ class Grid:
 
     def between(self, start: float, end: float) -> "Grid":
         """Return what was read in (start, end]."""
-        first = (self.times <= start).sum(axis=1)  # time lines ascend and end in NaN
-        width = (self.times <= end).sum(axis=1) - first
+        first = self._read_by(start)
+        width = self._read_by(end) - first
         if not first.any() and (width == (~np.isnan(self.times)).sum(axis=1)).all():
             return self
         most = int(width.max(initial=0))
         times = _shifted(self.times, first, width, most)
         values = _shifted(self.values, first[self.clock], width[self.clock], most)
         return Grid(self.series, self.clock, self.clocks, times, values).rows(has_any(values))
+
+    def _read_by(self, moment: float) -> Ints:
+        """Return how many polls of each clock were by a moment ([c]).
+
+        Time lines ascend and end in NaN. Clocks that began together have it at about the same
+        column, so that a look around the first one's mostly does.
+        """
+        if not self.times.size:
+            return np.zeros(len(self.times), np.int64)
+        guess = int(np.searchsorted(self.times[0], moment, "right"))
+        low, high = max(guess - NEAR, 0), min(guess + NEAR, self.times.shape[1])
+        before, after = self.times[:, :low][:, -1:], self.times[:, high : high + 1]
+        if (before <= moment).all() and not (after <= moment).any():
+            return np.asarray(low + (self.times[:, low:high] <= moment).sum(axis=1), np.int64)
+        return np.asarray((self.times <= moment).sum(axis=1), np.int64)
 
     def downsampled(self, step: float, kind: Kind) -> "Grid":
         """Return one column per step: last value of counters and infos, mean of gauges.
@@ -129,8 +147,7 @@ class Grid:
 
     def window(self, metric: Metric, table: SeriesTable, until: float, seconds: float) -> Window:
         """Return (until - seconds, until] right-aligned, as `fabrichealth.model.aligned` would."""
-        end = (self.times <= until).sum(axis=1)
-        start = (self.times <= until - seconds).sum(axis=1)
+        end, start = self._read_by(until), self._read_by(until - seconds)
         width = int((end - start).max(initial=0))
         polled = end > start
         at = np.full((int(self.clocks[polled].max(initial=-1)) + 1, width), np.nan)

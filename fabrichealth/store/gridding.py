@@ -135,25 +135,27 @@ def merged(grids: Sequence[Grid]) -> Grid:
 def _in_turn(
     grids: Sequence[Grid], slots: Sequence[Ints], clocks: int
 ) -> tuple[list[Ints], Floats] | None:
-    """Return the column of each grid's times, and all time lines, if each follows the one before.
+    """Return the column of each grid's times, and all time lines, where nothing must be sorted.
 
-    As pieces of one history do; nothing needs to be sorted then.
+    Each follows the one before, as pieces of one history do, or repeats its times for other
+    series. None if it is not so.
     """
-    filled, last = np.zeros(clocks, np.int64), np.full(clocks, -np.inf)
-    columns, counts = [], []
+    times = np.full((clocks, sum(grid.times.shape[1] for grid in grids)), np.nan)
+    filled, begun = np.zeros(clocks, np.int64), np.zeros(clocks, np.int64)
+    last = np.full(clocks, -np.inf)
+    columns = []
     for grid, slot in zip(grids, slots, strict=True):
-        if not (grid.times[:, 0] > last[slot]).all():
+        follows = grid.times[:, 0] > last[slot]
+        begun[slot] = np.where(follows, filled[slot], begun[slot])
+        where = begun[slot][:, None] + np.arange(grid.times.shape[1])
+        cell = (slot[:, None], where)
+        if not np.array_equal(times[cell][~follows], grid.times[~follows], equal_nan=True):
             return None
-        count = (~np.isnan(grid.times)).sum(axis=1)
-        last[slot] = grid.times[np.arange(len(slot)), count - 1]
-        columns.append(filled[slot][:, None] + np.arange(grid.times.shape[1]))
-        counts.append(count)
-        filled[slot] += count
-    times = np.full((clocks, int(filled.max())), np.nan)
-    for grid, slot, where, count in zip(grids, slots, columns, counts, strict=True):
-        inside = ~np.isnan(grid.times)
-        times[np.repeat(slot, count), where[inside]] = grid.times[inside]
-    return columns, times
+        times[cell] = grid.times
+        filled[slot] = begun[slot] + (~np.isnan(grid.times)).sum(axis=1)
+        last[slot] = times[slot, filled[slot] - 1]
+        columns.append(where)
+    return columns, times[:, : int(filled.max())]
 
 
 def _interleaved(

@@ -26,7 +26,7 @@ AHEAD_SECONDS = 600.0
 """A window of the past is read this much further than asked: a replay asks for the rest next."""
 
 READ_AT_ONCE_BYTES = 8 * 2**20
-"""And twice as far each time, until what is held of a metric fills this: chunks hold hours."""
+"""And then so far that what is held of a metric fills about this: chunks hold hours."""
 
 ATTEMPTS = 10
 """A reader lists the log files again when they changed under its eyes."""
@@ -69,7 +69,7 @@ class Reading:
             keep_after = end - kept.seconds
             kept.extend(self._head.runs(number, kept.seen), seen, keep_after)
             if end > kept.stop:
-                ahead = kept.ahead * (2 if kept.bytes < READ_AT_ONCE_BYTES else 1)
+                ahead = kept.ahead * max(1.0, READ_AT_ONCE_BYTES / max(kept.bytes, 1))
                 stop = self._stop(number, end, kept.seconds, ahead)
                 more = self.raw(metric, kept.stop, stop).between(kept.stop, stop)
                 past = kept.used().between(keep_after, kept.stop)
@@ -81,30 +81,34 @@ class Reading:
 
     def news(
         self, metric: Metric, start: float, end: float, mark: Mark | None
-    ) -> tuple[Grid, Mark | None]:
+    ) -> tuple[Grid, float, Mark | None]:
         """Return what of (start, end] is new to one who knows all up to a mark, and the next one.
 
-        Some of it may be known already; without a mark, or where the log no longer holds what
-        came after it, it is all there is.
+        The grid holds more: what is new is later than the moment given beside it. Some of that
+        may be known already; without a mark, or where the log no longer holds what came after
+        it, it is all there is.
         """
         number = self._numbering.number(metric)
         if number is None:
-            return Grid.empty(), None
+            return Grid.empty(), start, None
         imported, last = self._progress.imported(number), self._head.last
         folded = self._progress.folded(number)
         lost = mark is None or (folded > mark.entry and not 0 < self._head.first <= mark.entry + 1)
         if mark is None or lost or imported != mark.imported:
             begun = Mark(max(last, folded), end, imported)
             _, next_mark = begun.split(self._ahead(number, folded, end), begun.entry, end)
-            return self.columns(metric, start, end), next_mark
+            return self.columns(metric, start, end), start, next_mark
         fresh, next_mark = mark.split(
             self._head.runs(number, mark.entry), max(last, mark.entry), end
         )
-        grids = [] if fresh is None else [gridded(fresh)]
         held = self._database.span_of(RAW, number)
-        if held is not None and held[1] > mark.until:  # imported, or folded ahead of its time
-            grids.append(self.columns(metric, mark.until, end).between(mark.until, end))
-        return merged(grids), next_mark
+        if held is None or held[1] <= mark.until:
+            return (Grid.empty() if fresh is None else gridded(fresh)), start, next_mark
+        # imported, or folded ahead of its time
+        grid, since = self.columns(metric, mark.until, end), max(mark.until, start)
+        if fresh is not None:
+            grid, since = merged([grid.between(since, end), gridded(fresh)]), start
+        return grid, since, next_mark
 
     def _ahead(self, number: int, folded: int, until: float) -> list[Runs]:
         """Return readings of the log that are later than `until`."""
