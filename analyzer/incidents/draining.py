@@ -79,16 +79,17 @@ def running(jobs: Iterable[tuple[str, Iterable[str]]], topology: Topology) -> Jo
 
 
 def _by_jobs(links: Sequence[Link], own: str, topology: Topology, jobs: Jobs) -> str:
-    for job, devices in sorted(jobs.items()):
-        if own and ({own, *topology.hosted.get(own, ())} & devices):
+    """Name a job on the very device, or on an end of a scale-up link."""
+    under = {own, *topology.hosted.get(own, ())} if own else set()
+    ends = {end.device for link in links if is_scale_up(link) for end in link.ends}
+    for job, devices in sorted(jobs.items()) if under or ends else ():
+        if under & devices:
             return f"job {job} runs on {own}; wait for its end or a checkpoint"
-        for link in links:
-            held = {end.device for end in link.ends} & devices
-            if is_scale_up(link) and held:
-                return (
-                    f"job {job} runs on {min(held)}, which cannot do without this link; "
-                    "wait for its end or a checkpoint"
-                )
+        if held := ends & devices:
+            return (
+                f"job {job} runs on {min(held)}, which cannot do without this link; "
+                "wait for its end or a checkpoint"
+            )
     return ""
 
 
