@@ -16,6 +16,7 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.causes.signs import Symptom, sign
 from analyzer.evidence.link.gathering import (
     REMEMBERED,
     WINDOWED,
@@ -25,6 +26,7 @@ from analyzer.evidence.link.gathering import (
     Look,
     gather,
 )
+from analyzer.evidence.link.margins import RECALLED as OF_ERRORS
 from analyzer.evidence.link.measures import (
     CHECKSUMS,
     PREDICTED,
@@ -36,6 +38,7 @@ from analyzer.evidence.link.measures import (
     Reading,
 )
 from analyzer.evidence.link.reporting import link_verdicts
+from analyzer.evidence.link.rhythm import LAST, SILENCE, goes_on, rhythm
 from analyzer.evidence.link.signs import BEGAN, began, diagnosed, error_signs
 from analyzer.evidence.link.states import Kept, standings
 from analyzer.evidence.optics.fleet import RECALLED
@@ -113,7 +116,7 @@ class LinkSubhealthy(Detector[LinkSubhealthySettings]):
         *(one for one in (*REMEMBERED, *WINDOWED) if one is not SYMBOL_ERRORS),
     )
     remembers = REMEMBERED
-    recalls = RECALLED
+    recalls = (*RECALLED, *OF_ERRORS)
     settings_type = LinkSubhealthySettings
 
     @property
@@ -130,6 +133,10 @@ class LinkSubhealthy(Detector[LinkSubhealthySettings]):
                 ill[place].append(one)
         for place in sorted(ill):
             yield _finding(known, place, ill[place], ill.keys())
+        said = {known.ends.ports[place] for place in ill}
+        for before in view.before:
+            if before.about not in said and (still := goes_on(view, before)) is not None:
+                yield still
 
     def verdicts(self, view: View, kept: Kept) -> Iterable[Verdict]:
         """Return state, health and time to a verdict of every link and of its receiving ends."""
@@ -167,24 +174,40 @@ def _finding(
         key=lambda line: (-line.severity, -line.score),
     )
     worst = lines[0]
+    raw = next(one for one in known.readings if one.measure is RAW)
     since = min(line.since for line in lines)
     start = began(known.view, port, since)
-    found, signs = diagnosed(known.view, port, error_signs(known, place, others), start)
+    beat = rhythm(
+        known.view, known.ends, place, float(known.bits_per_second[place]),
+        float(raw.bands.warning[place]), _again(known, place),
+    )  # fmt: skip
+    seen = error_signs(known, place, others)
+    if beat.silence:
+        seen[sign(Symptom.COMES_AND_GOES, port)] = True
+    found, signs = diagnosed(known.view, port, seen, start)
+    until = max(line.until for line in lines)
+    returns = f"; it comes and goes, {beat.times} times within a day" if beat.silence else ""
     return Finding(
         kind=LINK_SUBHEALTHY,
         about=port,
         score=worst.score,
         since=since,
-        at=max(line.until for line in lines),
+        at=known.view.now if known.view.now - until < beat.silence else until,
         evidence=[line.evidence for line in lines],
-        because=f"{port}: {worst.evidence.says}",
+        because=f"{port}: {worst.evidence.says}{returns}",
         side=found.side,
         direction=found.direction,
         severity=worst.severity,
         causes=found.causes,
         signs=signs,
-        detail={BEGAN: start},
+        detail={BEGAN: start, LAST: until, SILENCE: beat.silence},
     )
+
+
+def _again(known: Gathered, place: int) -> float | None:
+    """Return when a port began to err again, if it was seen well just before."""
+    stretch = known.stretches[RAW.name].get(place)
+    return stretch.since if stretch is not None and stretch.after_quiet else None
 
 
 def _line(known: Gathered, place: int, one: Reading) -> _Line:

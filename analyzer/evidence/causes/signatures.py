@@ -81,8 +81,8 @@ COMMON: Chances = {
     _S.TOUCHED: 0.03, _S.UPGRADED: 0.03, _S.WORK_NEARBY: 0.05, _S.GROWING: 0.1, _S.FALLS: 0.1,
     _S.NARROW: 0.1, _S.DOWN: 0.15, _S.RETRAINS: 0.1, _S.BURSTS: 0.1, _S.RX_LANES_ALIKE: 0.5,
     _S.SNR_LANES_ALIKE: 0.5, _S.NEIGHBOURS_HOT: 0.05, _S.REBOOTED: 0.01, _S.MAINTAINED: 0.02,
-    _S.BIAS_ODD: 0.005, _S.TX_LOW: 0.01, _S.HOT: 0.005, _S.HOST_BAD: 0.01, _S.RX_RESTLESS: 0.01,
-    _S.SNR_RESTLESS: 0.01,
+    _S.COMES_AND_GOES: 0.05, _S.BIAS_ODD: 0.005, _S.TX_LOW: 0.01, _S.HOT: 0.005,
+    _S.HOST_BAD: 0.01, _S.RX_RESTLESS: 0.01, _S.SNR_RESTLESS: 0.01,
 }  # fmt: skip
 """What any ill link may show."""
 
@@ -103,6 +103,7 @@ SIGNATURES: Mapping[str, Signature] = {
     "reflections": Signature(
         Cause.CONTAMINATED_CONNECTOR, Where.RECEIVER, 0.05,
         {_S.SNR_LOW: 0.7, _S.NOISY: 0.5, _S.SNR_RESTLESS: 0.95, _S.ERRORS: 0.5, _S.BURSTS: 0.8,
+         _S.COMES_AND_GOES: 0.4,
          _S.SNR_LANES_ALIKE: 0.7, _S.TOUCHED: 0.2},
         {_S.ERRORS: 0.04},
     ),
@@ -147,7 +148,13 @@ SIGNATURES: Mapping[str, Signature] = {
         Cause.HOST_ELECTRICAL, Where.SENDER, 0.08,
         {_S.HOST_BAD: 0.97, _S.ERRORS: 0.1, _S.NARROW: 0.2},
         {_S.ERRORS: 0.7},
-        _ANY,
+        frozenset({On.LIGHT, On.BOARD}),
+    ),
+    "host lanes before a copper cable": Signature(  # there is less between the hosts than optics
+        Cause.HOST_ELECTRICAL, Where.SENDER, 0.15,
+        {_S.HOST_BAD: 0.97, _S.ERRORS: 0.1, _S.NARROW: 0.2},
+        {_S.ERRORS: 0.7},
+        frozenset({On.COPPER}),
     ),
     "module's DSP or firmware": Signature(
         Cause.LOOSE_OR_BAD_MODULE, Where.RECEIVER, 0.08,
@@ -158,8 +165,9 @@ SIGNATURES: Mapping[str, Signature] = {
     ),
     "loose module": Signature(
         Cause.LOOSE_OR_BAD_MODULE, Where.RECEIVER, 0.08,
-        {_S.RX_LOW: 0.5, _S.RX_RESTLESS: 0.95, _S.SNR_LOW: 0.4, _S.HOST_BAD: 0.2, _S.RETRAINS: 0.5,
-         _S.ERRORS: 0.4, _S.BURSTS: 0.4, _S.TOUCHED: 0.3, _S.FALLS: 0.3},
+        {_S.RX_LOW: 0.5, _S.RX_RESTLESS: 0.8, _S.COMES_AND_GOES: 0.8, _S.SNR_LOW: 0.4,
+         _S.HOST_BAD: 0.2, _S.RETRAINS: 0.5, _S.ERRORS: 0.4, _S.BURSTS: 0.4,
+         _S.TOUCHED: 0.3, _S.FALLS: 0.3},
         {_S.RETRAINS: 0.2},
         frozenset({On.LIGHT, On.COPPER}),
     ),
@@ -167,14 +175,20 @@ SIGNATURES: Mapping[str, Signature] = {
         Cause.LOOSE_OR_BAD_MODULE, Where.END, 0.15,
         {_S.ERRORS: 0.6, _S.SNR_LOW: 0.05, _S.RETRAINS: 0.3, _S.FALLS: 0.5, _S.NARROW: 0.5,
          _S.DOWN: 0.5, _S.BURSTS: 0.3, _S.TOUCHED: 0.2},
-        {_S.ERRORS: 0.3, _S.RETRAINS: 0.2, _S.BURSTS: 0.2},
-        frozenset({On.LIGHT, On.COPPER}),
+        {_S.ERRORS: 0.15, _S.RETRAINS: 0.2, _S.BURSTS: 0.2},
+    ),
+    "bad or loose plug": Signature(
+        Cause.LOOSE_OR_BAD_MODULE, Where.END, 0.08,
+        {_S.ERRORS: 0.6, _S.SNR_LOW: 0.1, _S.RETRAINS: 0.4, _S.FALLS: 0.5, _S.NARROW: 0.5,
+         _S.DOWN: 0.5, _S.COMES_AND_GOES: 0.4, _S.TOUCHED: 0.3},
+        {_S.ERRORS: 0.4, _S.RETRAINS: 0.3},
+        frozenset({On.COPPER}),
     ),
     "copper cable": Signature(
         Cause.COPPER_CABLE, Where.PATH, 0.5,
-        {_S.SNR_LOW: 0.7, _S.ERRORS: 0.8, _S.HOST_BAD: 0.05, _S.SNR_RESTLESS: 0.2, _S.NOISY: 0.1,
-         _S.RETRAINS: 0.4, _S.FALLS: 0.3, _S.NARROW: 0.3, _S.DOWN: 0.3, _S.TOUCHED: 0.15,
-         _S.WORK_NEARBY: 0.2},
+        {_S.SNR_LOW: 0.7, _S.ERRORS: 0.9, _S.HOST_BAD: 0.05, _S.SNR_RESTLESS: 0.2, _S.NOISY: 0.1,
+         _S.RETRAINS: 0.4, _S.COMES_AND_GOES: 0.2, _S.FALLS: 0.3, _S.NARROW: 0.3, _S.DOWN: 0.3,
+         _S.TOUCHED: 0.15, _S.WORK_NEARBY: 0.2},
         on=frozenset({On.COPPER}),
     ),
     "slot or traces": Signature(

@@ -3,7 +3,8 @@
 Margins are in dB, where wear is close to a straight line in time; in error ratios it is not. The
 slope is the median of all pairwise slopes (Theil-Sen); slope and level are drawn again together
 from what the line leaves, in blocks of a day, so that a daily cycle does not count as proof. No
-date where the interval of the slope spans zero.
+date where the interval of the slope spans zero. What counts is the last stretch: a margin that
+fell in one step and stands since then, or that fell for days and stopped, reaches nothing.
 """
 
 from dataclasses import dataclass
@@ -27,6 +28,17 @@ LONGEST = 3650.0
 
 BENT = 0.9
 """A bend is believed if it leaves so much less than a straight line does."""
+
+BROKEN = 0.8
+"""A step is believed if two levels leave so much less than any fall that goes on."""
+
+STOPPED = 0.8
+"""The end of a fall likewise; that shape bends more easily to noise."""
+
+FEW = 4
+"""Points on either side of a step or stop at the least."""
+
+MOST_BREAKS, MOST_STEPS = 4, 3
 
 CYCLES = 2.0
 """Days: on a shorter stretch a daily cycle looks like a fall, ..."""
@@ -63,8 +75,10 @@ def crossing(at: Floats, margin: Floats, now: float) -> Crossing | None:
     at, margin = at[known], margin[known]
     if len(at) < LEAST_POINTS or at[-1] <= at[0]:
         return None
-    first = bend(at, margin)
+    first = last_stretch(at, margin)
     at, margin = at[first:], margin[first:]
+    if len(at) < LEAST_POINTS:
+        return None
     slope = theil_sen(at, margin)
     days = (at - now) / DAY
     level = float(np.median(margin - slope * days))
@@ -84,6 +98,84 @@ def crossing(at: Floats, margin: Floats, now: float) -> Crossing | None:
     )  # fmt: skip
 
 
+def last_stretch(at: Floats, margin: Floats) -> int:
+    """Return the first point of what goes on now: after the last step or stop, from the bend on."""
+    first = 0
+    for _ in range(MOST_BREAKS):
+        at_break = _broke(at[first:], margin[first:])
+        if not at_break:
+            break
+        first += at_break
+    return first + bend(at[first:], margin[first:])
+
+
+def _broke(at: Floats, margin: Floats) -> int:
+    """Return where a step or the end of a fall parts the points; 0: neither does.
+
+    Either must leave clearly less than what a margin that still falls would leave.
+    """
+    if len(at) < 2 * FEW:
+        return 0
+    days = (at - at[0]) / DAY
+    straight, _ = _left(np.column_stack([np.ones_like(days), days]), margin)
+    falls = min(straight, _bent(days, margin)[0])
+    step, stepped_at = _stepped(margin)
+    stop, stopped_at = _stopped(days, margin)
+    if min(step / BROKEN, stop / STOPPED) >= falls:
+        return 0
+    return stepped_at if step / BROKEN <= stop / STOPPED else stopped_at
+
+
+def _stepped(margin: Floats) -> tuple[float, int]:
+    """Return what a stair leaves at best, and the first point of its last level.
+
+    A further step counts only if it takes away as much again, so what it leaves is told as if it
+    had left more.
+    """
+    levels, best, place, price = [margin], float("inf"), 0, 1.0
+    for _ in range(MOST_STEPS):
+        lefts = [_two_levels(level) for level in levels]
+        rests = [float(((level - level.mean()) ** 2).sum()) for level in levels]
+        gains = [rest - left for rest, (left, _) in zip(rests, lefts, strict=True)]
+        worst = int(np.argmax(gains))
+        cut = lefts[worst][1]
+        if not cut:
+            break
+        left = (sum(rests) - gains[worst]) / price
+        price *= BROKEN
+        levels[worst : worst + 1] = [levels[worst][:cut], levels[worst][cut:]]
+        if left < best:
+            best, place = left, len(margin) - len(levels[-1])
+    return best, place
+
+
+def _two_levels(margin: Floats) -> tuple[float, int]:
+    """Return what two levels leave at best, and where the second, lower one begins; 0: nowhere."""
+    number = len(margin)
+    if number < 2 * FEW:
+        return float(((margin - margin.mean()) ** 2).sum()), 0
+    total, square = np.cumsum(margin), float(margin @ margin)
+    place = np.arange(FEW, number - FEW + 1)
+    before, after = total[place - 1], total[-1] - total[place - 1]
+    left = square - before**2 / place - after**2 / (number - place)
+    left = np.where(after / (number - place) < before / place, left, np.inf)
+    best = int(np.argmin(left))
+    if not np.isfinite(left[best]):
+        return float(((margin - margin.mean()) ** 2).sum()), 0
+    return float(max(left[best], 0.0)), int(place[best])
+
+
+def _stopped(days: Floats, margin: Floats) -> tuple[float, int]:
+    """Return what a fall that ends in a level leaves at best, and where it ends."""
+    best, place = float("inf"), 0
+    for number in range(FEW, len(days) - FEW + 1):
+        until = np.minimum(days - days[number], 0.0)
+        left, slope = _left(np.column_stack([np.ones_like(days), until]), margin)
+        if left < best and slope < 0:
+            best, place = left, number
+    return best, place
+
+
 def bend(at: Floats, margin: Floats) -> int:
     """Return the first point of the last straight stretch: a link that was well began to fail.
 
@@ -91,14 +183,20 @@ def bend(at: Floats, margin: Floats) -> int:
     """
     days = (at - at[0]) / DAY
     straight, _ = _left(np.column_stack([np.ones_like(days), days]), margin)
-    best, place = straight, 0
-    for number in range(2, len(at) - LEAST_POINTS + 1):
+    best, place = _bent(days, margin)
+    return place if best < BENT * straight else 0
+
+
+def _bent(days: Floats, margin: Floats) -> tuple[float, int]:
+    """Return what flat-then-falling leaves at best, and where it begins to fall."""
+    best, place = float("inf"), 0
+    for number in range(2, len(days) - LEAST_POINTS + 1):
         since = np.maximum(days - days[number], 0.0)
         left, slope = _left(np.column_stack([np.ones_like(days), since]), margin)
         short = days[-1] - days[number] < CYCLES
         if left < best and not (short and -slope * since[-1] < STEEP):
             best, place = left, number
-    return place if best < BENT * straight else 0
+    return best, place
 
 
 def _left(columns: Floats, values: Floats) -> tuple[float, float]:

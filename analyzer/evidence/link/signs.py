@@ -9,14 +9,18 @@ from collections.abc import Collection
 
 from analyzer.evidence.causes.signs import Symptom, sign, told
 from analyzer.evidence.causes.weighing import Diagnosis, diagnose_link
+from analyzer.evidence.link.fec import codeword_error_ratio
 from analyzer.evidence.link.gathering import Gathered
+from analyzer.evidence.link.histogram import code_of
 from analyzer.evidence.link.measures import CODEWORDS, RAW, RETRAINS, Reading
 from analyzer.evidence.optics.recalled import recalled_signs
 from fabrichealth.model import Finding, Port, View
 
-NOISE_LOSES_NONE = 1e-4
-"""Below this ratio of wrong bits independent errors lose no codeword of KP4 in years: what is
-lost is lost to bursts (docs/methods.md, Codewords)."""
+UNEXPLAINED = 100.0
+"""So many times what independent errors lose is lost to bursts (docs/methods.md, Codewords)."""
+
+UNDERTOLD = 1.5
+"""Wrong bits over what counters of symbols and codewords tell of them, at the most in noise."""
 
 
 def error_signs(known: Gathered, place: int, ill: Collection[int]) -> dict[str, bool]:
@@ -38,12 +42,17 @@ def _of_receiver(
     well = bool(raw.decided[place]) and not known.down[place]
     if not errs:
         return {Symptom.ERRORS: False if well else None}
-    stretch = known.stretches[RAW.name].get(place)
     lost = next(one for one in known.readings if one.measure is CODEWORDS)
-    in_bursts = stretch is not None and stretch.bursts
-    if raw.known[place] and lost.known[place] and raw.rate[place] < NOISE_LOSES_NONE:
-        in_bursts |= bool(lost.ill[place])
-    return {Symptom.ERRORS: True, Symptom.BURSTS: in_bursts if raw.known[place] else None}
+    return {Symptom.ERRORS: True, Symptom.BURSTS: _in_bursts(known, raw, lost, place)}
+
+
+def _in_bursts(known: Gathered, raw: Reading, lost: Reading, place: int) -> bool | None:
+    """Return whether more codewords are lost than the ratio of wrong bits explains."""
+    if not (raw.known[place] and lost.known[place]):
+        return None
+    code = code_of(float(known.ends.word_bits[place]))
+    noise = float(codeword_error_ratio(UNDERTOLD * float(raw.rate[place]), code))
+    return bool(lost.ill[place]) and float(lost.lower[place]) > UNEXPLAINED * noise
 
 
 def diagnosed(

@@ -27,6 +27,8 @@ class Stretch:
     until: float
     bursts: bool
     """Whether the counts vary far more than chance gives."""
+    after_quiet: bool = False
+    """Whether it was seen well just before `since`."""
 
 
 BURSTY = 5.0
@@ -73,6 +75,7 @@ def counted_stretches(
                 float(every.began[place, mine[0]]),
                 float(every.ended[place, mine[-1]]),
                 bool(fano[place] > BURSTY * max(1.0, _drift(every.increase[place][taken[place]]))),
+                bool((known[place] & ~beyond[place])[: mine[0]].any()),
             )
     new = {
         "events": events, "seconds": seconds, "exposure": seconds * line[port],

@@ -55,6 +55,40 @@ def test_a_link_that_only_breathes_with_the_day_gets_no_date() -> None:
     assert sum(one is not None and one.p50 < 14 for one in dates) <= 2
 
 
+def settled(chance: np.random.Generator, shape: str) -> tuple[Floats, Floats, float]:
+    """Return times, margins (dB) and now of a link that lost margin for good and stands since.
+
+    In one step, in two, or on a slope that stopped.
+    """
+    at, noise, now = drift(chance, 1e-9, 4.0)
+    days = (at - START) / DAY
+    end, lost = chance.uniform(0.15, 0.85) * (now - START) / DAY, chance.uniform(0.8, 3.0)
+    share = {
+        "step": 1.0 * (days > end),
+        "two steps": 0.5 * (days > end / 2) + 0.5 * (days > end),
+        "slope that stopped": np.clip((days - 0.3 * end) / (0.7 * end), 0.0, 1.0),
+    }[shape]
+    return at, noise - lost * share, now
+
+
+@pytest.mark.parametrize("shape", ["step", "two steps", "slope that stopped"])
+def test_a_loss_that_is_over_is_no_trend(shape: str) -> None:
+    chance = np.random.default_rng(11)
+    dates = [crossing(*settled(chance, shape)) for _ in range(80)]
+    assert sum(one is not None and one.p50 < 14 for one in dates) <= 4
+
+
+def test_what_falls_on_after_a_step_is_timed_from_the_step() -> None:
+    at = START + np.arange(0, 12, 1 / 12) * DAY
+    days = (at - START) / DAY
+    noise = np.random.default_rng(4).normal(size=len(at)) * 0.03
+    margin = 5.0 - 1.5 * (days > 6) - 0.2 * np.maximum(days - 6, 0) + noise
+    found = crossing(at, margin, float(at[-1]))
+    assert found is not None
+    assert found.per_day == pytest.approx(-0.2, rel=0.1)
+    assert found.p10 < 2.3 / 0.2 < found.p90
+
+
 def test_a_margin_that_grows_or_is_used_up_already_gets_no_date() -> None:
     at = START + np.arange(100) * DAY / 10
     chance = np.random.default_rng(1).normal(size=100) * 0.05
