@@ -16,7 +16,8 @@ from analyzer.evidence.link.receivers import Places
 from fabrichealth.model import Floats, Window
 
 LEAST = 2
-"""Polls: what was said once may be a glitch."""
+"""Polls: what was said once may be a glitch, or a plug that was touched; beyond the error limit one
+long poll is proof."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,8 @@ def counted_stretches(
     fano = fano_factor(np.where(taken, every.increase, np.nan))
     interval = garwood(events, seconds * line[port], fano)
     proven = interval.lower > raw.bands.warning[port]
-    proven &= (beyond & known).sum(axis=1) >= np.where(lasting, 1, LEAST)
+    once = (beyond & known).sum(axis=1) < LEAST
+    proven &= ~once | (lasting & (interval.lower > raw.bands.error[port]))
     lower = np.where(proven, interval.lower, np.minimum(interval.lower, raw.bands.warning[port]))
     found = {}
     for place, row in enumerate(port.tolist()):
