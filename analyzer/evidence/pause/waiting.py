@@ -1,0 +1,161 @@
+"""Waiting: the graph of queues that wait for other queues.
+
+A vertex is the egress queue of one lossless priority at one port. A queue that its peer pauses
+waits for whatever fills the peer's buffer: the peer's own egress queues that are paused or
+congested themselves and that its packets may be going to; or, where the peer is a host, the
+host. (Provenance by port and priority as in Hawkeye, SIGCOMM 2025, from counters instead of
+from flow telemetry on programmable switches.)
+
+A route is known from `routing`, else from tiers: in a Clos nothing that came down goes up again
+("valley-free"), and nothing leaves by the port that it came in by.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from fabrichealth.model import Floats
+
+Places = NDArray[np.intp]
+Bools = NDArray[np.bool_]
+
+PAUSED = 0.01
+"""A queue is worth following from this share of time on (below 0.1 % is normal, C2)."""
+
+LEAST_OVERLAP = 0.05
+"""Of the time for which one waits, another must be paused for so much to be its reason."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Queues:
+    """Egress queues, [n] each; `far` is the queue of the same priority at the cable's far end."""
+
+    device: Places
+    port: Places
+    priority: Places
+    far: Places
+    """-1 where nothing faces the port, or what does is not read."""
+    far_device: Places
+    """What the cable leads to, read or not; -1 where nothing is known to face the port."""
+    ends: Bools
+    """Whether the far end forwards nothing: a host, a NIC, an accelerator."""
+    unseen: Bools
+    """Whether nothing is read of the device at the far end."""
+    upward: Bools
+    """Whether the port leads away from the hosts."""
+    paused: Floats
+    """Share of each stretch of time for which the far end stopped the queue, [n, k]."""
+    congested: Floats
+    """How full the queue is without being paused, 0 to 1: deep, or at line rate."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Waits:
+    """Edges: queue `waiting[e]` waits for `blocking[e]`, for a share of its paused time.
+
+    A number from `n` on stands for what faces queue `number - n`: the port of a host that takes
+    nothing, or a device that stops others for no reason that can be seen (one number for all the
+    queues of a priority that it stops).
+    """
+
+    n: int
+    waiting: Places
+    blocking: Places
+    share: Floats
+
+    @property
+    def vertices(self) -> int:
+        """Numbers that can occur."""
+        return 2 * self.n
+
+
+def waits(queues: Queues, allowed: "Allowed", floor: float = PAUSED) -> Waits:
+    """Return who waits for whom among queues paused for more than `floor` of the time."""
+    n = len(queues.device)
+    level = _level(queues.paused)
+    stopped = np.flatnonzero(level > floor)
+    waiting, blocking = _beyond(queues, stopped, level, allowed, floor)
+    overlap = contained(queues.paused, waiting, blocking)
+    full = queues.congested[blocking]
+    share = np.where(level[blocking] > floor, np.maximum(overlap, full), full)
+    keep = share > LEAST_OVERLAP
+    waiting, blocking, share = waiting[keep], blocking[keep], share[keep]
+    dead_end = np.setdiff1d(stopped, waiting)
+    return Waits(
+        n,
+        np.concatenate([waiting, dead_end]),
+        np.concatenate([blocking, n + _faced(queues)[dead_end]]),
+        np.concatenate([share, np.ones(len(dead_end))]),
+    )
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Allowed:
+    """Which turns packets may take at a device: from the queue they wait in, to an egress."""
+
+    valley_free: bool = True
+    """Whether what came down never goes up again; of devices without written routes."""
+    routed: Bools | None = None
+    """[n]: egresses that some written route of their device names; None where none is written."""
+
+    def turns(self, queues: Queues, waiting: Places, blocking: Places) -> Bools:
+        """Return which turns are possible ([e])."""
+        back = queues.far[waiting] == blocking
+        down = ~queues.upward[waiting]  # it travels down: the far end must send it further down
+        possible = ~back
+        if self.valley_free:
+            possible &= ~(down & queues.upward[blocking])
+        if self.routed is not None:
+            possible |= self.routed[blocking] & ~back
+        return np.asarray(possible, np.bool_)
+
+
+def _faced(queues: Queues) -> Places:
+    """Return for each queue the one that stands for what faces it ([n])."""
+    own = np.arange(len(queues.device))
+    most = int(queues.priority.max(initial=0)) + 1
+    key = queues.far_device * most + queues.priority
+    alone = queues.ends | (queues.far_device < 0)
+    _, first, group = np.unique(key, return_index=True, return_inverse=True)
+    return np.asarray(np.where(alone, own, first[group]), np.intp)
+
+
+def _level(paused: Floats) -> Floats:
+    """Return the mean share of time ([n]); what is not known counts as not paused."""
+    known = np.isfinite(paused)
+    return np.asarray(
+        np.where(known, paused, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1), np.float64
+    )
+
+
+def _beyond(
+    queues: Queues, stopped: Places, level: Floats, allowed: Allowed, floor: float
+) -> tuple[Places, Places]:
+    """Return pairs of a stopped queue and an egress of its peer that may be the reason."""
+    onward = stopped[~queues.ends[stopped] & ~queues.unseen[stopped] & (queues.far[stopped] >= 0)]
+    reasons = np.flatnonzero((level > floor) | (queues.congested > LEAST_OVERLAP))
+    most = int(queues.priority.max(initial=0)) + 1
+    key = queues.device[reasons] * most + queues.priority[reasons]
+    order = np.argsort(key, kind="stable")
+    key, reasons = key[order], reasons[order]
+    peer = queues.device[queues.far[onward]] * most + queues.priority[onward]
+    first, last = np.searchsorted(key, peer), np.searchsorted(key, peer, "right")
+    many = last - first
+    waiting = np.repeat(onward, many)
+    place = np.arange(len(waiting)) - np.repeat(np.cumsum(many) - many, many)
+    blocking = reasons[np.repeat(first, many) + place]
+    turn = allowed.turns(queues, waiting, blocking)
+    return waiting[turn], blocking[turn]
+
+
+def contained(paused: Floats, one: Places, other: Places) -> Floats:
+    """Return for how much of `one`'s paused time `other` was paused too ([e], 0 to 1).
+
+    Containment and not a correlation: who waits is paused at most while its reason lasts, and
+    polls of a second and more cannot tell which was first.
+    """
+    a, b = np.nan_to_num(paused[one]), np.nan_to_num(paused[other])
+    total = a.sum(axis=1)
+    both = np.minimum(a, b).sum(axis=1)
+    return np.asarray(np.divide(both, total, out=np.zeros(len(one)), where=total > 0), np.float64)
