@@ -1,0 +1,113 @@
+"""Later faults join an incident or leave it, by rule; who was accused before is not forgotten."""
+
+from dataclasses import replace
+
+from fabrichealth.kinds import (
+    DEVICE_DOWN,
+    LINK_DOWN,
+    LINK_SUBHEALTHY,
+    PARTS_SHARED_COMPONENT,
+    Severity,
+)
+from fabrichealth.model import Finding, Place, Port
+from fabrichealth.topology import Device, Link, Topology
+from tests.analyzer.stories import MINUTE, START, Script, Story, during, finding
+
+LEAF = Place("device", "leaf-0")
+
+
+def port(number: int) -> Port:
+    return Port(f"host-{number}", "eth0")
+
+
+def link(number: int) -> Place:
+    return Place("link", f"host-{number}/eth0--leaf-0/{number}")
+
+
+def fabric(hosts: int = 6) -> Topology:
+    devices = [Device(name="leaf-0", role="switch")]
+    devices += [Device(name=f"host-{n}", role="host") for n in range(hosts)]
+    links = [Link(a=f"host-{n}/eth0", b=f"leaf-0/{n}", technology="ib") for n in range(hosts)]
+    return Topology(devices, links)
+
+
+def shared(
+    start: int, end: int, members: tuple[int, ...], severity: Severity | None = None
+) -> Script:
+    """Return a script that accuses the leaf of its links, from minute to minute."""
+
+    def script(elapsed: float) -> list[Finding]:
+        if not start * MINUTE <= elapsed < end * MINUTE:
+            return []
+        found = finding(PARTS_SHARED_COMPONENT, LEAF, start * MINUTE, elapsed, severity)
+        return [replace(found, victims=tuple(link(n) for n in members))]
+
+    return script
+
+
+def joined(*scripts: Script) -> Script:
+    return lambda elapsed: [said for script in scripts for said in script(elapsed)]
+
+
+def ill(number: int, start: int, end: int, severity: Severity | None = None) -> Script:
+    return during(LINK_SUBHEALTHY, port(number), (start * MINUTE, end * MINUTE), severity=severity)
+
+
+def test_links_that_share_a_part_become_one_incident_that_keeps_the_oldest_id() -> None:
+    script = joined(ill(0, 1, 90), ill(1, 5, 90), ill(2, 9, 90), shared(20, 90, (0, 1, 2)))
+    story = Story(script, topology=fabric()).until(40 * MINUTE)
+    (incident,) = story.ledger.incidents
+    assert (incident.incident, incident.culprit) == ("i1", LEAF)
+    assert incident.opened_at == START + 1 * MINUTE
+    assert {link(n) for n in range(3)} <= set(incident.victims)
+    assert [one.incident for one in story.closed] == ["i2", "i3"]
+    assert all("explained by i1" in one.because for one in story.closed)
+    assert [step.kind for step in incident.history] == [
+        "link.subhealthy", "parts.shared_component",
+    ]  # fmt: skip
+    former = next(one for one in incident.alternatives if one.culprit == link(0))
+    assert "leaf-0 explains it and more" in former.why_not
+
+
+def test_a_shared_part_is_as_grave_as_its_links() -> None:
+    script = joined(ill(0, 1, 90, Severity.PAGE), shared(20, 90, (0, 1, 2)))
+    (incident,) = Story(script, topology=fabric()).until(40 * MINUTE).ledger.incidents
+    assert (incident.culprit, incident.severity) == (LEAF, Severity.PAGE)
+    assert incident.held_back is None
+
+
+def test_a_link_that_falls_ill_later_joins_what_explains_it() -> None:
+    script = joined(shared(20, 120, (0, 1, 2, 3)), ill(3, 60, 120))
+    story = Story(script, topology=fabric()).until(90 * MINUTE)
+    (incident,) = story.all
+    assert link(3) in incident.victims
+    rival = next(one for one in incident.alternatives if one.culprit == link(3))
+    assert rival.why_not == "link.subhealthy there began 40 min later and follows from it"
+
+
+def test_a_link_that_it_does_not_list_stays_its_own() -> None:
+    script = joined(shared(20, 90, (0, 1, 2)), ill(5, 30, 90))
+    story = Story(script, topology=fabric()).until(60 * MINUTE)
+    assert {one.culprit for one in story.ledger.incidents} == {LEAF, link(5)}
+
+
+def test_what_outlasts_its_cause_is_told_by_itself() -> None:
+    script = joined(
+        during(DEVICE_DOWN, LEAF, (10 * MINUTE, 20 * MINUTE)),
+        during(LINK_DOWN, port(0), (10 * MINUTE, 60 * MINUTE)),
+        during(LINK_DOWN, port(1), (10 * MINUTE, 20 * MINUTE)),
+    )
+    story = Story(script, topology=fabric()).until(15 * MINUTE)
+    assert [one.culprit for one in story.ledger.incidents] == [LEAF]
+    later = story.until(40 * MINUTE).ledger.incidents
+    assert {one.culprit for one in later} == {LEAF, link(0)}
+
+
+def test_who_shares_what_is_weighed_and_ruled_out_by_how_few_are_ill() -> None:
+    incident = Story(ill(0, 1, 90), topology=fabric()).until(10 * MINUTE).only
+    (other,) = incident.alternatives
+    assert (other.culprit, other.why_not) == (LEAF, "only 1 ill of its 6 links")
+    assert other.share == round(1 / 6, 4)
+    many = joined(*(ill(n, 1, 90) for n in range(4)))
+    found = Story(many, topology=fabric()).until(10 * MINUTE).ledger.incidents
+    assert all(one.alternatives == [] for one in found)  # most of its links: not ruled out
