@@ -14,13 +14,13 @@ BAD = "of-leaf-0"
 
 
 def bad_lot(world: World) -> None:
-    grown(world)
+    more_hosts(world)
     for number in MORE[:32:2]:
         for end in ((f"host-{number}", "eth0"), ("leaf-0", str(number))):
             world.change(SYMBOL_ERRORS, end, lambda after: 1 + np.floor(after * 10))
 
 
-def grown(world: World) -> None:
+def more_hosts(world: World) -> None:
     """Give the pod forty more hosts at leaf-0, which say what host-0 says."""
     topology = world.topology
     devices = [Device(name=f"host-{n}", role="host", rack=f"r{n // 8}") for n in MORE]
