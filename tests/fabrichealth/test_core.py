@@ -357,7 +357,7 @@ class TestNarrative:
         text = "\n".join(lines)
         assert "opened     2026-01-01 00:00:00 (2 h ago)" in text
         assert "63 accelerators" in text
-        assert "and 57 more" in text
+        assert "and 58 more" in text
         assert "line 39" in text  # the newest evidence
         assert "drain now" not in text  # nobody said whether
 
@@ -370,7 +370,13 @@ class TestNarrative:
                 safe_to_drain=False,
                 safe_because="half of the rack is out",
                 causes=[{"cause": "unknown", "probability": 0.6}],
-                culprit={"type": "link", "id": "a/1--b/1", "side": "a/1", "direction": "rx"},
+                culprit={
+                    "type": "link",
+                    "id": "a/1--b/1",
+                    "side": "a/1",
+                    "direction": "rx",
+                    "lane": "2",
+                },
                 alternatives=[{"culprit": {"id": "b/1"}, "share": 0.1, "why_not": "it is bright"}],
                 victims=[],
                 evidence=[],
@@ -378,7 +384,7 @@ class TestNarrative:
         )
         for words in (
             "closed     2026-01-01 01:00:00", "suppressed by boot:r01", "cause      unknown 60%",
-            "drain now  no: half of the rack is out", "side       a/1 (rx)",
+            "drain now  no: half of the rack is out", "side       a/1 (rx, lane 2)",
             "not        b/1: it is bright", "victims    none known", "evidence   none kept",
         ):  # fmt: skip
             assert words in text
