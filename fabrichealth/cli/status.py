@@ -1,6 +1,8 @@
 """`status`: what is open, for a person at a terminal."""
 
 import argparse
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from fabrichealth import narrative
 from fabrichealth.cli import _terminal
@@ -37,6 +39,19 @@ class Status(Command):
             else:
                 _terminal.say(narrative.headline(one))
         if not asked.json:
-            number = sum(one["closed_at"] is None for one in found)
-            _terminal.say(f"{number} open" if number else "nothing open")
+            _terminal.say(summary([one for one in found if one["closed_at"] is None]))
         return WELL
+
+
+def summary(open_now: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many incidents are open, and how many of them nobody is told of, and why."""
+    if not open_now:
+        return "nothing open"
+    quiet = {
+        "suppressed": sum(one["suppressed_by"] is not None for one in open_now),
+        "silenced": sum(bool((one.get("operator") or {}).get("silent")) for one in open_now),
+        "held back as tickets": sum(bool(one.get("held_back")) for one in open_now),
+    }
+    return ", ".join(
+        [f"{len(open_now)} open", *(f"{many} {word}" for word, many in quiet.items() if many)]
+    )

@@ -216,7 +216,7 @@ class TestStatusAndExplain:
         assert [line.split()[1] for line in lines[:-1]] == ["i3", "i4", "i2", "i5"]
         assert "one end down" in lines[0]
         assert "[suppressed by maintenance:chg-7]" in lines[3]
-        assert lines[-1] == "4 open"
+        assert lines[-1] == "4 open, 1 suppressed"
 
     def test_closed_ones_are_shown_when_asked_for(self, terminal: Terminal, journal: Path) -> None:
         said = terminal("status", "-c", journal, "--all", "--json")
