@@ -11,7 +11,7 @@ import yaml
 
 from alerts.alert import Alert, Case
 from alerts.link_causes import SIGNS
-from fabrichealth.kinds import KINDS, IncidentKind
+from fabrichealth.kinds import KINDS, IncidentKind, Severity
 from fabrichealth.plugins import constants
 
 FOLDER = Path(__file__).parent
@@ -139,6 +139,7 @@ def _kind_page(kind: IncidentKind) -> str:
 | severity, at least | {kind.severity} |
 | closes after | {kind.hold_down / 60:.0f} min without its cause |
 | suppressed | {suppressed} |
+| pages | {_pages(kind)} |
 | causes | {causes} |
 
 ## What to do
@@ -147,7 +148,41 @@ def _kind_page(kind: IncidentKind) -> str:
 
 `fabrichealth explain INCIDENT` tells the incident's own evidence, its victims, and what else was
 considered. Victims need no work of their own: they recover with the culprit.
+
+## While you are at it
+
+{_word(kind)}
 {_causes(kind)}"""
+
+
+def _pages(kind: IncidentKind) -> str:
+    if kind.statistical:
+        return "only with two independent evidences, within the budget of false pages"
+    return "always" if kind.severity is Severity.PAGE else "when its evidence says so"
+
+
+def _word(kind: IncidentKind) -> str:
+    """Return what to tell while working on an incident, and afterwards."""
+    return ACKNOWLEDGE + (MEND if kind.causes else "") + JUDGE
+
+
+ACKNOWLEDGE = """\
+- `fabrichealth verdict INCIDENT ack` says that you are at it; nobody is told again unless it
+  becomes graver.
+"""
+
+MEND = """\
+- `fabrichealth drain-plan` says what may be drained now, and what forbids it; tell the drain
+  with `fabrichealth event link_drained --link LINK`.
+- `fabrichealth event repair --link LINK --action clean --for 10m` records what was done: the
+  ladder learns from it, and does not propose it again where it failed.
+- Let it return after the error-free time that `explain` names, and tell it with
+  `fabrichealth event link_returned --link LINK`.
+"""
+
+JUDGE = """\
+- `fabrichealth verdict INCIDENT true` or `false`, when you know: what is often false is
+  believed less."""
 
 
 def _causes(kind: IncidentKind) -> str:
