@@ -272,5 +272,6 @@ def copy_of(incident: Incident) -> Incident:
         incident,
         history=list(incident.history),
         victims=list(incident.victims),
+        alternatives=list(incident.alternatives),
         signs=dict(incident.signs),
     )

@@ -162,11 +162,13 @@ def _victims(victims: list[Mapping[str, str]]) -> list[str]:
 
 
 def _evidence(evidence: list[Mapping[str, Any]]) -> list[str]:
-    shown = evidence[-MOST_EVIDENCE:]
-    more = f", the newest {len(shown)}" if len(shown) < len(evidence) else ""
-    lines = [
-        f"evidence   {_many(len(evidence), 'line')}{more}" if shown else "evidence   none kept"
-    ]
+    """Tell the evidence in order; of much the first line and the newest ones."""
+    if not evidence:
+        return ["evidence   none kept"]
+    cut = len(evidence) > MOST_EVIDENCE
+    shown = [evidence[0], *evidence[1 - MOST_EVIDENCE :]] if cut else evidence
+    more = f", the first and the newest {MOST_EVIDENCE - 1}" if cut else ""
+    lines = [f"evidence   {_many(len(evidence), 'line')}{more}"]
     lines += [f"  {moment(one['at'])}  {one['says']}" for one in shown]
     return lines
 

@@ -201,16 +201,9 @@ def plan(
         names = links_behind(incident.culprit, topology)
         if not names or incident.closed_at is not None or incident.kind in NOT_ILL:
             continue
-        ends = {end.device for name in names for end in topology.links[name].ends}
-        ends |= {held for device in ends for held in topology.hosted.get(device, ())}
-        hit = tuple(sorted(job for job, devices in jobs.items() if devices & ends))
-        hosts = {
-            one for job in hit for one in jobs[job] if one in topology.devices
-            and not topology.devices[one].host
-        }  # fmt: skip
-        lost = sum(now.capacity.speed[name] for name in names if name not in now.lost - {
-            incident.culprit.id})  # fmt: skip
-        avoided = harm(incident) * lost * max(1, len(hosts))
+        hit, hosts = _jobs_on(names, topology, jobs)
+        lost = sum(now.capacity.speed[name] for name in names if name not in now.dark)
+        avoided = harm(incident) * lost * max(1, hosts)
         found.append((incident, names, avoided, lost, hit))
     found.sort(key=lambda one: (-one[2] / max(one[3], 1e-9), one[0].opened_at))
     steps: list[Candidate] = []
@@ -224,3 +217,12 @@ def plan(
                 now.lose(name)
                 now.drained.add(name)
     return steps
+
+
+def _jobs_on(names: Iterable[str], topology: Topology, jobs: Jobs) -> tuple[tuple[str, ...], int]:
+    """Return the jobs that cross some links, and how many hosts they hold."""
+    ends = {end.device for name in names for end in topology.links[name].ends}
+    ends |= {held for device in ends for held in topology.hosted.get(device, ())}
+    hit = tuple(sorted(job for job, devices in jobs.items() if devices & ends))
+    held = {one for job in hit for one in jobs[job]} & topology.devices.keys()
+    return hit, sum(not topology.devices[name].host for name in held)
