@@ -1,0 +1,105 @@
+"""A port that stops its peer most of the time, and with it all that waits behind.
+
+Judged by the share of time and not by events, so that a choppy storm (pauses with short breaks,
+which no switch's watchdog sees) counts like a steady one, and a watchdog that goes on and off
+under one storm is one incident. Only where the pauses begin is spoken of: what merely waits is a
+victim. A share that is only bounded from above, by counts of frames, is no proof of a storm.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from pydantic import Field
+
+from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.pause.crossings import PRIORITIES
+from analyzer.evidence.pause.gathering import METRICS
+from analyzer.evidence.pause.reasons import Origin, Reasons, begun, reasons, waiting_places
+from analyzer.evidence.testimony import evidence
+from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
+from fabrichealth.catalogue.ports import SPEED
+from fabrichealth.kinds import PFC_STORM
+from fabrichealth.model import Evidence, Finding, Floats, Port, View
+from fabrichealth.settings import Duration, seconds
+
+
+class PfcStormSettings(DetectorSettings):
+    """PFC-storm section of the configuration."""
+
+    window: Duration = seconds(60)
+    """How much of the recent past is looked at, poll by poll; eight polls of it."""
+
+    memory: Duration = seconds(3600)
+    """How far back the speed of ports is remembered."""
+
+    duty: float = Field(default=0.5, gt=0, le=1)
+    """A port that stops its peer for this share of 5 s (or of two polls) storms."""
+
+
+class PfcStorm(Detector[PfcStormSettings]):
+    """Duty of the port where pauses begin; score 1.0 is the duty of a storm."""
+
+    kinds = (PFC_STORM,)
+    metrics = (*METRICS, SPEED)
+    remembers = (SPEED,)
+    settings_type = PfcStormSettings
+
+    def judge(self, view: View) -> Iterator[Finding]:
+        """Yield one finding for each port that storms."""
+        found = reasons(view)
+        if found is None:
+            return
+        before = {str(finding.about): finding.since for finding in view.before}
+        for origin in found.origins():
+            if origin.stopped is None or not found.pauses.stopped.exact[origin.queue]:
+                continue
+            duty = found.duty(origin.queue)
+            if duty < self.settings.duty:
+                continue
+            since = begun(view, origin, self.settings.duty / 2)
+            yield Finding(
+                kind=PFC_STORM,
+                about=origin.port,
+                score=duty / self.settings.duty,
+                since=min(since, before.get(str(origin.port), since)),
+                at=view.now,
+                evidence=list(_evidence(found, origin, duty, view.now)),
+                because=_because(found, origin, duty),
+                victims=waiting_places(origin),
+            )
+
+
+def _because(found: Reasons, origin: Origin, duty: float) -> str:
+    span = found.steady * found.pauses.period
+    who = str(origin.port) if origin.port != origin.stopped else f"what faces {origin.port}"
+    behind = "" if origin.seen else " or something behind it, unseen,"
+    return (
+        f"{who}{behind} stops priority {origin.priority} for {duty:.0%} of {span:.0f} s; "
+        f"it explains {origin.share:.0%} of the paused time of {origin.queues} queues"
+    )
+
+
+def _evidence(found: Reasons, origin: Origin, duty: float, now: float) -> Iterator[Evidence]:
+    """Yield what each end of the cable says."""
+    stopped, priority = origin.stopped or origin.port, str(origin.priority)
+    each = _polls(found.pauses.stopped.share[origin.queue])
+    says = f"stopped for {duty:.0%} of the time; poll by poll: {each}"
+    yield evidence(PFC_RX_PAUSE, (*stopped, priority), duty, now, says, 0.0, "ratio")
+    own = _own(found, origin)
+    if own is not None:
+        says = f"says itself that it stops its peer for {own:.0%} of the time"
+        yield evidence(PFC_TX_PAUSE, (*origin.port, priority), own, now, says, 0.0, "ratio")
+
+
+def _polls(share: Floats) -> str:
+    return " ".join("?" if np.isnan(one) else f"{one:.0%}" for one in share.tolist())
+
+
+def _own(found: Reasons, origin: Origin) -> float | None:
+    """Return for how much of the time the port itself says that it stops its peer."""
+    place = found.pauses.crossings.find(Port(*origin.port))
+    if place is None or origin.port == origin.stopped:
+        return None
+    last = found.pauses.stops.share[place * PRIORITIES + origin.priority, -found.steady :]
+    known = np.isfinite(last)
+    return float(last[known].mean()) if known.any() else None

@@ -1,0 +1,204 @@
+"""Gathering: what a pass knows of pauses, from the windows of the store to queues of a graph."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.evidence.pause.crossings import PRIORITIES, Crossings, crossings
+from analyzer.evidence.pause.shares import Shares, heard, paused, rates
+from analyzer.evidence.pause.waiting import PAUSED, Bools, Places, Queues
+from fabrichealth.catalogue.congestion import (
+    PFC_RX_FRAMES,
+    PFC_RX_PAUSE,
+    PFC_TX_FRAMES,
+    PFC_TX_PAUSE,
+    QUEUE_OCCUPANCY,
+)
+from fabrichealth.catalogue.ports import RX_BYTES, SPEED, TRANSMIT_WAIT, TX_BYTES
+from fabrichealth.model import Changes, Floats, View, Window
+
+POLLS = 8
+"""So many of the last polls are looked at one by one."""
+
+AT_LINE_RATE = 0.95
+"""A port that carries so much cannot carry more (C3)."""
+
+DEEP_SECONDS = 20e-6
+"""A queue that takes the line longer than this to drain is full: a base RTT or two."""
+
+AGREE = 0.2
+"""Both ends of a cable count the same pauses to within so much (C1)."""
+
+METRICS = (
+    PFC_RX_PAUSE, PFC_TX_PAUSE, PFC_RX_FRAMES, PFC_TX_FRAMES, QUEUE_OCCUPANCY, TX_BYTES,
+    RX_BYTES, TRANSMIT_WAIT,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Pauses:
+    """All queues of a fabric, [q] each: port times eight, plus priority."""
+
+    crossings: Crossings
+    stopped: Shares
+    """For how much of the time the far end stopped the queue."""
+    stops: Shares
+    """For how much of the time this end stopped the far end's queue."""
+    speed: Floats
+    """bit/s; NaN unknown."""
+    carried: Floats
+    """Share of line rate that the port sent, [p, k]."""
+    received: Floats
+    """Share of line rate that the port received, [p, k]."""
+    occupancy: Floats
+    """Bytes in the queue, mean of the last polls; NaN unknown."""
+    disagree: Bools
+    """Whether the two ends of the cable count different pauses."""
+    period: float
+    """Seconds between polls of the usual queue; NaN if none was read twice."""
+
+    @property
+    def congested(self) -> Floats:
+        """How full each queue is, 0 to 1: by the port's load, or by the time it takes to drain."""
+        load = np.repeat(np.nan_to_num(self.carried[:, -2:]).mean(axis=1), PRIORITIES)
+        drain = self.occupancy * 8.0 / self.speed
+        deep = np.nan_to_num(np.clip(drain / DEEP_SECONDS, 0.0, 1.0))
+        busy = np.where(np.isnan(self.occupancy) & (load >= AT_LINE_RATE), 1.0, deep)
+        return np.asarray(np.where(busy >= 0.5, busy, 0.0), np.float64)
+
+    def active(self) -> Places:
+        """Return the queues that have to do with pauses, and those that face them."""
+        level = np.nan_to_num(self.stopped.share).mean(axis=1)
+        some = np.flatnonzero((level > PAUSED) | (self.congested > 0))
+        far = self.far(some)
+        return np.union1d(some, far[far >= 0])
+
+    def far(self, queues: Places) -> Places:
+        """Return the queues of the same priority at the far ends, -1 where no cable is known."""
+        far = self.crossings.far[queues // PRIORITIES]
+        return np.where(far < 0, -1, far * PRIORITIES + queues % PRIORITIES)
+
+    def queues(self, chosen: Places) -> Queues:
+        """Return some queues (ascending) as vertices of a graph."""
+        ports = self.crossings
+        port = chosen // PRIORITIES
+        far = self.far(chosen)
+        place = np.minimum(np.searchsorted(chosen, far), max(len(chosen) - 1, 0))
+        met = (far >= 0) & (chosen[place] == far) if len(chosen) else np.zeros(0, bool)
+        speaks = np.zeros(int(ports.device.max(initial=-1)) + 2, bool)
+        known = np.isfinite(self.stopped.share).any(axis=1).reshape(-1, PRIORITIES).any(axis=1)
+        speaks[ports.device[known]] = True
+        return Queues(
+            ports.device[port],
+            port,
+            chosen % PRIORITIES,
+            np.where(met, place, -1),
+            ports.far_device[port],
+            ports.ends[port],
+            ~speaks[ports.far_device[port]],
+            ports.upward[port],
+            self.stopped.share[chosen],
+            self.congested[chosen],
+        )
+
+
+def gather(view: View) -> Pauses | None:
+    """Return what is known of pauses now, None if nothing speaks of them."""
+    return view.once(("pauses", view[PFC_RX_PAUSE].seconds), lambda: _gather(view))
+
+
+def _gather(view: View) -> Pauses | None:
+    told = [view[metric] for metric in (PFC_RX_PAUSE, PFC_TX_PAUSE, PFC_RX_FRAMES, PFC_TX_FRAMES)]
+    waits = view[TRANSMIT_WAIT]
+    if not any(len(window) for window in (*told, waits)):
+        return None
+    ports = crossings(told[0].table, view.topology)
+    by_queue = [(w, ports.queues(w.table, w.metric, w.series)) for w in told]
+    loads = [
+        (w, ports.places(w.table, w.metric, w.series)) for w in (view[TX_BYTES], view[RX_BYTES])
+    ]
+    waiting = ports.places(waits.table, TRANSMIT_WAIT, waits.series)
+    filled = view[QUEUE_OCCUPANCY]
+    filled_queue = ports.queues(filled.table, QUEUE_OCCUPANCY, filled.series)
+    speed = _speed(ports, view.changes(SPEED))
+    n = len(speed)  # every port is met by now
+    each = np.repeat(speed, PRIORITIES)
+    size = n * PRIORITIES
+    stopped = paused(size, POLLS, by_queue[0], by_queue[2], each)
+    stops = paused(size, POLLS, by_queue[1], by_queue[3], each)
+    _credits(stopped, waits, waiting)
+    far = np.where(ports.far < 0, -1, ports.far)
+    other = np.repeat(far * PRIORITIES, PRIORITIES) + np.tile(np.arange(PRIORITIES), n)
+    other[np.repeat(far < 0, PRIORITIES)] = -1
+    disagree = _joined(stopped, stops, other)
+    periods = np.concatenate([w.period[np.isfinite(w.period)] for w in (*told, waits)])
+    return Pauses(
+        ports,
+        stopped,
+        stops,
+        each,
+        _load(n, speed, *loads[0]),
+        _load(n, speed, *loads[1]),
+        _occupancy(size, filled, filled_queue),
+        disagree,
+        float(np.median(periods)) if len(periods) else float("nan"),
+    )
+
+
+def _speed(ports: Crossings, said: Changes) -> Floats:
+    """Return each port's speed: what it says, else what is written (bit/s, [p])."""
+    place = ports.places(said.table, SPEED, said.rows)
+    speed = ports.written_speed.copy()
+    told = said.value > 0
+    speed[place[told]] = said.value[told]
+    return speed
+
+
+def _credits(stopped: Shares, waits: Window, place: Places) -> None:
+    """Count time without credits (InfiniBand) as pauses of priority 0."""
+    if not len(waits):
+        return
+    queue = place * PRIORITIES
+    told = queue[heard(waits, POLLS)]
+    stopped.share[told], stopped.exact[told] = 0.0, True
+    moved, rate = rates(waits, POLLS)
+    stopped.share[queue[moved]] = np.minimum(rate, 1.0)
+
+
+def _joined(stopped: Shares, stops: Shares, far: Places) -> Bools:
+    """Fill in what only the other end says; return where both speak and disagree ([q])."""
+    both = np.flatnonzero(far >= 0)
+    own, other = stopped.share[both], stops.share[far[both]]
+    mean = [np.nan_to_num(one).mean(axis=1) for one in (own, other)]
+    exact = stopped.exact[both] & stops.exact[far[both]]
+    known = np.isfinite(own).any(axis=1) & np.isfinite(other).any(axis=1) & exact
+    most = np.maximum(*mean)
+    disagree = np.zeros(len(far), bool)
+    disagree[both] = known & (most > PAUSED * 5) & (np.abs(mean[0] - mean[1]) > AGREE * most)
+    better = ~stopped.exact[both] & np.isfinite(other).any(axis=1) & stops.exact[far[both]]
+    missing = ~np.isfinite(own).any(axis=1) | better
+    stopped.share[both[missing]] = other[missing]
+    stopped.exact[both[missing]] = stops.exact[far[both[missing]]]
+    return disagree
+
+
+def _load(n: int, speed: Floats, window: Window, place: Places) -> Floats:
+    """Return the share of line rate of each port, [p, k]."""
+    load = np.full((n, POLLS), np.nan)
+    if len(window):
+        load[place[heard(window, POLLS)]] = 0.0
+        moved, rate = rates(window, POLLS)
+        load[place[moved]] = rate * 8.0 / speed[place[moved]][:, None]
+    return load
+
+
+def _occupancy(size: int, window: Window, queue: Places) -> Floats:
+    """Return the mean bytes of each queue over the last two polls, [q]."""
+    found = np.full(size, np.nan)
+    if len(window):
+        last = window.values[:, -2:]
+        known = np.isfinite(last)
+        mean = np.where(known, last, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        told = (queue >= 0) & known.any(axis=1)
+        found[queue[told]] = mean[told]
+    return found

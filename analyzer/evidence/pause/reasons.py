@@ -1,0 +1,164 @@
+"""Reasons: the pauses of this pass, each tree of them with where it begins."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.evidence.pause.crossings import PRIORITIES
+from analyzer.evidence.pause.gathering import POLLS, Pauses, gather
+from analyzer.evidence.pause.origins import Tree, trees, victims
+from analyzer.evidence.pause.waiting import Allowed, Places, Queues, Waits, waits
+from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
+from fabrichealth.catalogue.ports import TRANSMIT_WAIT
+from fabrichealth.counters import increases
+from fabrichealth.metric import Metric
+from fabrichealth.model import Floats, Labels, Place, Port, View
+
+STEADY_SECONDS = 5.0
+"""Pauses of this long are no burst (C2); coarser polls need two."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Origin:
+    """Where pauses begin, as far as can be seen."""
+
+    port: Port
+    """The port that stops others, or whose queue is full."""
+    stopped: Port | None
+    """The port that it stops; None where a full queue is the origin itself."""
+    priority: int
+    queue: int
+    """Number of the stopped or full queue among all of the fabric."""
+    seen: bool
+    """Whether anything is read of the device that stops others."""
+    share: float
+    """Of its tree's paused time, what it explains."""
+    waiting: tuple[Port, ...]
+    """Ports whose queues wait for it, nearest first."""
+    queues: int
+    """How many queues the tree has."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Reasons:
+    """What a pass knows of pauses and their origins."""
+
+    pauses: Pauses
+    chosen: Places
+    """The queues that are vertices, among all."""
+    queues: Queues
+    graph: Waits
+    trees: list[Tree]
+
+    @property
+    def steady(self) -> int:
+        """So many of the last polls make up what is no burst."""
+        period = self.pauses.period
+        polls = np.ceil(STEADY_SECONDS / period) if period > 0 else 2
+        return int(min(max(polls, 2), POLLS))
+
+    def duty(self, queue: int) -> float:
+        """Return the share of the last polls for which a queue of the fabric was stopped."""
+        last = self.pauses.stopped.share[queue, -self.steady :]
+        known = np.isfinite(last)
+        return float(last[known].mean()) if known.any() else 0.0
+
+    def origins(self) -> list[Origin]:
+        """Return the origins of all trees, each tree's likeliest first."""
+        found = []
+        for tree in self.trees:
+            for vertex, share in zip(tree.origins.tolist(), tree.shares.tolist(), strict=True):
+                found.append(self._origin(tree, vertex, share))
+        return found
+
+    def _origin(self, tree: Tree, vertex: int, share: float) -> Origin:
+        n = self.graph.n
+        place = vertex if vertex < n else vertex - n
+        queue = int(self.chosen[place])
+        own = self.port(place)
+        waiting, _ = victims(self.graph, vertex)
+        far = self.far_port(place) if vertex >= n else None
+        return Origin(
+            far or own,
+            own if vertex >= n else None,
+            queue % PRIORITIES,
+            queue,
+            vertex < n or bool(self.queues.ends[place]) or not bool(self.queues.unseen[place]),
+            share,
+            tuple(dict.fromkeys(self.port(one) for one in waiting.tolist())),
+            len(tree.queues),
+        )
+
+    def port(self, place: int) -> Port:
+        """Return the port of a vertex."""
+        return self.pauses.crossings.ports[int(self.queues.port[place])]
+
+    def far_port(self, place: int) -> Port | None:
+        """Return the port that faces a vertex's, None if no cable is known."""
+        ports = self.pauses.crossings
+        far = int(ports.far[int(self.queues.port[place])])
+        return None if far < 0 else ports.ports[far]
+
+
+def reasons(view: View) -> Reasons | None:
+    """Return the pauses of this pass and their origins, None if nothing speaks of pauses."""
+    return view.once(("pause reasons", view[PFC_RX_PAUSE].seconds), lambda: _reasons(view))
+
+
+def _reasons(view: View) -> Reasons | None:
+    pauses = gather(view)
+    if pauses is None:
+        return None
+    chosen = pauses.active()
+    queues = pauses.queues(chosen)
+    graph = waits(queues, Allowed(routed=_routed(view, pauses, queues)))
+    return Reasons(pauses, chosen, queues, graph, trees(graph, _seconds(pauses, queues)))
+
+
+def _seconds(pauses: Pauses, queues: Queues) -> Floats:
+    """Return how long each queue was paused over the last polls."""
+    period = pauses.period if pauses.period > 0 else 1.0
+    return np.asarray(np.nan_to_num(queues.paused).sum(axis=1) * period, np.float64)
+
+
+def _routed(
+    view: View, pauses: Pauses, queues: Queues
+) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+    """Return which egresses some written route names ([n]); None if no route is written."""
+    if not view.topology.routing:
+        return None
+    named = {(route.device, via) for route in view.topology.routing for via in route.via}
+    ports = pauses.crossings.ports
+    return np.array([tuple(ports[int(port)]) in named for port in queues.port], np.bool_)
+
+
+def begun(view: View, origin: Origin, level: float) -> float:
+    """Return since when an origin stops its peer for more than `level` of each poll (unix s).
+
+    Read off the counter of either end, over the whole window; now if neither tells.
+    """
+    stopped, priority = origin.stopped or origin.port, str(origin.priority)
+    ends: list[tuple[Metric, Labels]] = [
+        (PFC_RX_PAUSE, (*stopped, priority)),
+        (TRANSMIT_WAIT, stopped),
+        (PFC_TX_PAUSE, (*origin.port, priority)),
+    ]
+    for metric, labels in ends:
+        window = view[metric]
+        row = window.row(*labels)
+        if row is None:
+            continue
+        one = window.select(np.array([row]))
+        rate = increases(one.values, one.times).rate()[0]
+        known = np.flatnonzero(np.isfinite(rate))
+        if len(known):
+            low = known[rate[known] < level]
+            first = known[known > (low[-1] if len(low) else -1)]
+            at = first[0] - 1 if len(first) else known[-1]
+            return float(np.nan_to_num(one.times[0, at], nan=view.now))
+    return view.now
+
+
+def waiting_places(origin: Origin) -> tuple[Place, ...]:
+    """Return the ports that wait for an origin, as victims."""
+    return tuple(Place("port", str(port)) for port in origin.waiting if port != origin.port)

@@ -1,0 +1,96 @@
+"""Shares: for how much of the time a priority was paused, poll by poll.
+
+Time is read off the counters of duration. Where there are only counts of frames, each stops the
+other end for 65,535 quanta of 512 bit times at most (IEEE 802.1Qbb), so that they bound the
+share from above; frames that let go again (XON) are counted alike, so that the bound may be far
+off. Frames beside a duration that stands still let go and do not stop.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.evidence.pause.waiting import Bools, Places
+from fabrichealth.counters import increases
+from fabrichealth.model import Floats, Window
+
+QUANTUM_BITS = 512
+MOST_QUANTA = 65_535
+
+IMPOSSIBLE = 1.05
+"""More than this share of the time cannot be paused: the unit or the counter is wrong."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Shares:
+    """Paused share of queues, [n, k]: the last k polls of each, the newest last; NaN unknown."""
+
+    share: Floats
+    exact: Bools
+    """Whether it comes from a counter of time ([n]); else it is an upper bound."""
+    impossible: Bools
+    """Whether a counter of time claims more than there was ([n])."""
+
+
+def most_per_frame(bits_per_second: Floats) -> Floats:
+    """Return for how many seconds one pause frame can stop a port of some speed."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(QUANTUM_BITS * MOST_QUANTA / bits_per_second, np.float64)
+
+
+def rates(window: Window, polls: int) -> tuple[Places, Floats]:
+    """Return the rows of a counter that moved in its last polls, and their rates ([r, polls]).
+
+    Per second; NaN over a reset, and where nothing was read. Most queues of a fabric never
+    move, so only the others are worked out.
+    """
+    values = window.values[:, -polls - 1 :]
+    known = np.isfinite(values)
+    low = np.min(values, axis=1, where=known, initial=np.inf)
+    moved = np.flatnonzero(np.max(values, axis=1, where=known, initial=-np.inf) > low)
+    times = window.at[:, -polls - 1 :][window.clock[moved]]
+    steps = increases(values[moved], np.where(known[moved], times, np.nan))
+    rate = steps.rate()[:, 1:]
+    if rate.shape[1] < polls:
+        rate = np.concatenate([np.full((len(rate), polls - rate.shape[1]), np.nan), rate], axis=1)
+    return moved, rate
+
+
+def heard(window: Window, polls: int) -> Bools:
+    """Return which rows were read at all in the last polls, so that no pause means none."""
+    return np.asarray(np.isfinite(window.values[:, -polls - 1 :]).sum(axis=1) > 1, np.bool_)
+
+
+def paused(
+    n: int,
+    polls: int,
+    seconds: tuple[Window, Places],
+    frames: tuple[Window, Places],
+    speed: Floats,
+) -> Shares:
+    """Return the paused share of `n` queues.
+
+    `seconds` and `frames` are the counters of time and of frames of one direction, each with
+    the queue of every row (-1: none); `speed` is each queue's in bit/s ([n]), NaN unknown.
+    """
+    share = np.full((n, polls), np.nan)
+    exact, impossible = np.zeros(n, bool), np.zeros(n, bool)
+    window, queue = frames
+    if len(window):
+        quiet = queue[heard(window, polls) & (queue >= 0)]
+        share[quiet] = 0.0
+        moved, rate = rates(window, polls)
+        moved, rate = moved[queue[moved] >= 0], rate[queue[moved] >= 0]
+        mine = queue[moved]
+        share[mine] = np.minimum(rate * most_per_frame(speed[mine])[:, None], 1.0)
+    window, queue = seconds
+    if len(window):
+        timed = heard(window, polls) & (queue >= 0)
+        share[queue[timed]], exact[queue[timed]] = 0.0, True
+        moved, rate = rates(window, polls)
+        moved, rate = moved[queue[moved] >= 0], rate[queue[moved] >= 0]
+        mine = queue[moved]
+        with np.errstate(invalid="ignore"):
+            impossible[mine] = (rate > IMPOSSIBLE).any(axis=1)
+            share[mine] = np.minimum(rate, 1.0)
+    return Shares(share, exact, impossible)
