@@ -4,7 +4,8 @@ Errors, light, bias, signal and temperature of each end are held against a robus
 links of its sort. What physics can explain is left to it: an end that is ill by its limits, its
 past or its siblings is not told of here. What remains is a contradiction between readings, a
 sensor that lies or a fault without a name yet: watched, never a ticket, with what contributes to
-it. Stays quiet in strata of too few links, on what is not read, on links that are down.
+it (docs/methods.md, Screen). Stays quiet in strata of too few links, on what is not read, on links
+that are down.
 """
 
 from collections.abc import Iterator
@@ -19,6 +20,7 @@ from analyzer.evidence.parts.illness import (
     METRICS,
     RECALLED,
     REMEMBERED,
+    WINDOW,
     Illness,
     illness,
 )
@@ -41,7 +43,7 @@ LOOKED_AT: tuple[Metric, ...] = tuple(dict.fromkeys((*METRICS, *(one.metric for 
 class ModulesOddSettings(DetectorSettings):
     """Modules-odd section of the configuration."""
 
-    window: Duration = seconds(1800)
+    window: Duration = seconds(WINDOW)
     """Readings are the median of so long."""
 
     memory: Duration = seconds(MEMORY)

@@ -19,6 +19,7 @@ from analyzer.evidence.link.receivers import Places
 from analyzer.evidence.optics.quantities import BIAS, HEAT, RX, SNR_HOST, SNR_MEDIA, TX, Quantity
 from analyzer.evidence.optics.roster import roster
 from analyzer.evidence.parts.belonging import Belonging
+from analyzer.evidence.parts.shifts import speaks
 from analyzer.evidence.robust import NORMAL_PER_MAD
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, View
@@ -101,7 +102,7 @@ def _level(view: View, own: Belonging, quantity: Quantity) -> Floats:
     places = lanes.places(window.table, quantity.metric, window.series)
     unit: Places = own.units("modules", lanes.ports)[lanes.port[places]]
     level = row_median(window.values)
-    told = np.isfinite(level) & (unit >= 0)
+    told = np.isfinite(level) & (unit >= 0) & speaks(window)
     number = np.bincount(unit[told], minlength=len(own))
     total = np.bincount(unit[told], level[told], minlength=len(own))
     with np.errstate(invalid="ignore", divide="ignore"):

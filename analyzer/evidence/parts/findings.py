@@ -42,7 +42,7 @@ def blamed(view: View, own: dict[str, Rule]) -> tuple[Illness, Sequence[Excess]]
     """Return who is ill, and the groups that explain it; once a pass for the same rules."""
     ill = illness(view)
     rules = {**RULES, **own}
-    key = (blamed, view.topology, bool(view.before), tuple(rules.items()))
+    key = (blamed, id(ill), tuple(rules.items()))
     return ill, view.once(key, lambda: _blamed(view, ill, rules))
 
 

@@ -96,7 +96,8 @@ class Illness:
 def illness(view: View) -> Illness:
     """Return who is ill; worked out once a pass for all who ask."""
     ailing = bool(view.before)
-    return view.once((illness, view.topology, ailing), lambda: _illness(view, ailing))
+    span = view[RAW.metric].seconds  # of windows, as whoever asks has set it
+    return view.once((illness, view.topology, ailing, span), lambda: _illness(view, ailing))
 
 
 def _illness(view: View, ailing: bool) -> Illness:

@@ -93,7 +93,7 @@ def _shift(view: View, own: Belonging, quantity: Quantity) -> Shift:
     with np.errstate(invalid="ignore"):
         lost = np.clip(window.last - usual, -MOST_DB, MOST_DB)
         worst = np.clip(np.fmin.reduce(window.values, axis=1) - usual, -MOST_DB, MOST_DB)
-    unit_of = np.where(_speaks(window) & np.isfinite(lost), unit_of, -1)
+    unit_of = np.where(speaks(window) & np.isfinite(lost), unit_of, -1)
     change = _mean(lost, unit_of, size)
     middle, spread = group_spread(change, own.stratum, LEAST_PEERS)
     deviations = (middle - change) / np.maximum(spread, NARROWEST)
@@ -110,7 +110,7 @@ def _mean(values: Floats, unit_of: Places, size: int) -> Floats:
         return np.where(number > 0, total / number, np.nan)
 
 
-def _speaks(window: Window) -> Bools:
+def speaks(window: Window) -> Bools:
     """Return which rows were read within a few polls of their target ([s])."""
     steps = np.diff(window.at, axis=1)  # there are far fewer targets than rows
     period = row_quantile(steps, 0.5)

@@ -12,4 +12,4 @@ def bright(world: World) -> None:
         world.change(RX_POWER, ("host-0", "eth0", lane), lambda after: after * 0.0 + 2.5)
 
 
-SICK = Recipe(bright, lasts=1000.0, least_period=60.0)
+SICK = Recipe(bright, lasts=480.0, least_period=60.0)
