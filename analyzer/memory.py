@@ -6,25 +6,13 @@ as long as nothing newer of their series was seen.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from analyzer.remembered import AFTER, AT, BEFORE, ROW, STEP, UNSEEN, Remembered, take
 from fabrichealth.metric import Metric
-from fabrichealth.model import Changes, Floats, Ids, Window
-from fabrichealth.model.quantiles import row_median
+from fabrichealth.model import Changes
 from fabrichealth.store.protocol import Store
-
-GAP_PERIODS = 5.0
-"""A step longer than so many of the series' own periods is a gap: nobody watched."""
-
-SHORTEST_GAP = 60.0
-"""No step shorter than this is a gap, whatever the period."""
-
-STEPS = 5
-"""A series' own period is the median of so many of its last steps."""
 
 OVERLAP = 330.0
 """Read so far back again at each pass: readings that carry their device's own time stamp may be
@@ -38,52 +26,6 @@ of series read less than once in ten minutes a gap at that very place may not be
 BLOCK = 1800.0
 """The past is read in blocks of this length after a start, so that memory stays bounded."""
 
-ROW, AT, STEP, BEFORE, AFTER, UNSEEN = range(6)
-
-
-@dataclass
-class _Past:
-    """What is remembered of one metric; rows are places in `table.of(metric)`."""
-
-    until: float = float("-inf")
-    mark: Any = None
-    """Of the store: up to where it was read."""
-    value: Floats = field(default_factory=lambda: np.empty(0))
-    first_at: Floats = field(default_factory=lambda: np.empty(0))
-    times: Floats = field(default_factory=lambda: np.empty((STEPS + 1, 0)))
-    """When each row was read last, oldest first ([k, row]); NaN at first while there are fewer."""
-    own: Floats | None = None
-    """Each row's period as of `times`, once it was asked for."""
-    entries: Floats = field(default_factory=lambda: np.empty((0, 6)))
-    """row, at, step, before, after, unseen; ascending in time."""
-    gaps: Floats = field(default_factory=lambda: np.empty((0, 3)))
-    """row, start, end."""
-
-    @property
-    def seen_at(self) -> Floats:
-        return np.asarray(self.times[-1], np.float64)
-
-    @property
-    def period(self) -> Floats:
-        """Each row's own period: the median of its last steps (seconds); NaN if it has none."""
-        if self.own is None:
-            self.own = _median(np.diff(self.times, axis=0))
-        return self.own
-
-    def fit(self, rows: int) -> None:
-        """Make room for series that are new."""
-        more = rows - len(self.value)
-        if more > 0:
-            self.value = np.concatenate([self.value, np.full(more, np.nan)])
-            self.first_at = np.concatenate([self.first_at, np.full(more, np.nan)])
-            self.times = np.concatenate([self.times, np.full((STEPS + 1, more), np.nan)], axis=1)
-            self.own = None
-
-    def forget(self, until: float) -> None:
-        """Let go of what ended before."""
-        self.entries = self.entries[np.searchsorted(self.entries[:, AT], until, "right") :]
-        self.gaps = self.gaps[self.gaps[:, 2] > until]
-
 
 class Memory:
     """Changes of the metrics asked for, each over its own span (seconds)."""
@@ -91,7 +33,7 @@ class Memory:
     def __init__(self, store: Store, spans: Mapping[Metric, float]) -> None:
         self._store = store
         self._spans = dict(spans)
-        self._pasts = {metric: _Past() for metric in spans}
+        self._pasts = {metric: Remembered() for metric in spans}
 
     def advance(self, now: float) -> None:
         """Take in everything up to `now`."""
@@ -107,9 +49,9 @@ class Memory:
             news = self._store.news(metric, now, min(now - start, BLOCK), past.mark)
             while start < now - BLOCK:
                 end = min(start + BLOCK, now - BLOCK)
-                _take(past, self._store.window(metric, end, end - start))
+                take(past, self._store.window(metric, end, end - start))
                 start = end
-            _take(past, news.window)
+            take(past, news.window)
             past.until, past.mark = now, news.mark
             past.forget(now - span)
 
@@ -150,192 +92,3 @@ class Memory:
             gaps[:, 1],
             gaps[:, 2],
         )
-
-
-def _take(past: _Past, window: Window) -> None:
-    """Add the values of a window that are newer than what was seen of their series."""
-    numbers = window.table.of(window.metric)
-    past.fit(len(numbers))
-    places = _places(numbers, window.series)
-    seen_at = past.seen_at[places]
-    first = _first_new(seen_at, window)
-    lines, values = window.at[:, first:], window.values[:, first:]
-    low, high = window.metric.valid
-    with np.errstate(invalid="ignore"):
-        fresh = (values >= low) & (values <= high)  # the rest is no reading
-        fresh &= ~(lines[window.clock] <= seen_at[:, None])
-    if not fresh.any():
-        return
-    past.own = None
-    if fresh.shape[1] == 1:
-        mine = np.flatnonzero(fresh[:, 0])
-        _take_one_each(past, places[mine], lines[window.clock[mine], 0], values[mine, 0])
-        return
-    rest = np.ones(len(places), bool)
-    for skipped in (0, 1):  # a span holds one poll more of clocks that are early in their period
-        width = values.shape[1] - skipped
-        if width > STEPS:
-            steady = rest & fresh[:, skipped:].all(axis=1)
-            steady &= ~fresh[:, :skipped].any(axis=1)
-            steps = np.diff(lines[:, skipped:], axis=1)
-            with np.errstate(invalid="ignore"):
-                steady &= (steps <= SHORTEST_GAP).all(axis=1)[window.clock]
-                begun = lines[window.clock, skipped] - seen_at
-                steady &= ~(begun > SHORTEST_GAP)
-            mine = np.flatnonzero(steady)
-            clock = window.clock[mine]
-            _take_steady(past, places[mine], lines[:, skipped:], clock, values[mine, skipped:])
-            rest &= ~steady
-    s, k = np.nonzero(fresh & rest[:, None])  # row by row, each ascending in time
-    if len(s):
-        _take_many(past, places[s], lines[window.clock[s], k], values[s, k])
-
-
-def _places(numbers: Ids, series: Ids) -> NDArray[np.intp]:
-    """Return where some series (ascending) stand among all."""
-    if len(series) == len(numbers):
-        return np.arange(len(numbers))
-    return np.searchsorted(numbers, series)
-
-
-def _take_steady(
-    past: _Past, row: NDArray[np.intp], lines: Floats, clock: NDArray[np.intp], values: Floats
-) -> None:
-    """Add many new values of rows that were read at each poll of their clocks, without a gap.
-
-    `lines[c, k]` are the times of clock c; `values[r, k]` was read at `lines[clock[r], k]`.
-    """
-    if not len(row):
-        return
-    before, then = past.value[row], past.seen_at[row]
-    known = np.isfinite(before)
-    s, k = np.nonzero(np.diff(values, axis=1, prepend=before[:, None]) != 0)
-    s, k = (column[(k > 0) | known[s]] for column in (s, k))
-    at = lines[clock[s], k]
-    earlier = np.where(k > 0, lines[clock[s], k - 1], then[s])
-    former = np.where(k > 0, values[s, k - 1], before[s])
-    if len(s):
-        none = np.zeros(len(s))
-        _add_changes(past, row[s], at, at - earlier, former, values[s, k], none)
-    past.times[:, row] = lines[clock, -STEPS - 1 :].T
-    past.value[row] = values[:, -1]
-    past.first_at[row] = np.fmin(past.first_at[row], lines[clock, 0])
-
-
-def _take_one_each(past: _Past, row: NDArray[np.intp], at: Floats, value: Floats) -> None:
-    """Add one new value of each of some rows, as nearly every pass does."""
-    before, then = past.value[row], past.seen_at[row]
-    step = at - then
-    long = np.flatnonzero(step > SHORTEST_GAP)
-    if len(long):
-        long = long[_gaps(step[long], _median(np.diff(past.times[:, row[long]], axis=0)))]
-        _add_gaps(past, row[long], then[long], at[long])
-    moved = np.flatnonzero((value != before) & np.isfinite(before))
-    if len(moved):
-        unseen = np.isin(moved, long)
-        _add_changes(past, row[moved], at[moved], step[moved], before[moved], value[moved], unseen)
-    if len(row) == len(past.value):
-        past.times = np.concatenate([past.times[1:], past.times[:1]])
-        past.times[-1, row] = at
-    else:
-        past.times[:-1, row] = past.times[1:, row]
-        past.times[-1, row] = at
-    past.value[row] = value
-    past.first_at[row] = np.fmin(past.first_at[row], at)
-
-
-def _take_many(past: _Past, row: NDArray[np.intp], at: Floats, value: Floats) -> None:
-    """Add new values, row by row, each ascending in time."""
-    start = np.flatnonzero(np.diff(row, prepend=-1))  # the first new value of each row
-    before = np.concatenate([[np.nan], value[:-1]])
-    before[start] = past.value[row[start]]
-    then = np.concatenate([[np.nan], at[:-1]])
-    then[start] = past.seen_at[row[start]]
-    step = at - then
-    begin = np.repeat(start, np.diff(start, append=len(row)))
-    long = np.flatnonzero(step > SHORTEST_GAP)
-    if len(long):
-        own = _median(np.diff(_times_before(past, row, at, begin, long), axis=0))
-        long = long[_gaps(step[long], own)]
-        _add_gaps(past, row[long], then[long], at[long])
-    moved = np.flatnonzero((value != before) & np.isfinite(before))
-    if len(moved):
-        unseen = np.isin(moved, long)
-        _add_changes(past, row[moved], at[moved], step[moved], before[moved], value[moved], unseen)
-    mine, last = row[start], np.append(start[1:], len(row)) - 1
-    past.times[:, mine] = np.concatenate(
-        [_times_before(past, row, at, begin, last)[1:], at[None, last]]
-    )
-    past.value[mine] = value[last]
-    past.first_at[mine] = np.fmin(past.first_at[mine], at[start])
-
-
-def _gaps(step: Floats, own: Floats) -> NDArray[np.bool_]:
-    """Return which steps are gaps beside the row's own period before."""
-    return np.asarray(step > GAP_PERIODS * np.where(np.isfinite(own), own, np.inf), np.bool_)
-
-
-def _add_gaps(past: _Past, row: NDArray[np.intp], start: Floats, end: Floats) -> None:
-    past.gaps = np.concatenate([past.gaps, np.column_stack([row, start, end])])
-
-
-def _add_changes(past: _Past, *columns: NDArray[Any]) -> None:
-    """Add entries: row, at, step, before, after, unseen."""
-    new = np.column_stack(columns)
-    new = new[np.argsort(new[:, AT], kind="stable")]
-    old = past.entries
-    joined = np.concatenate([old, new])
-    if len(old) and new[0, AT] < old[-1, AT]:
-        joined = joined[np.argsort(joined[:, AT], kind="stable")]
-    past.entries = joined
-
-
-def _first_new(seen_at: Floats, window: Window) -> int:
-    """Return the first column that holds a poll newer than what was seen of some row."""
-    width = window.at.shape[1]
-    if width <= 1:
-        return 0
-    oldest = np.full(len(window.at), np.inf)
-    np.minimum.at(oldest, window.clock, np.where(np.isfinite(seen_at), seen_at, -np.inf))
-    new = np.flatnonzero((window.at > oldest[:, None]).any(axis=0))
-    return int(new[0]) if len(new) else width
-
-
-def _times_before(
-    past: _Past,
-    row: NDArray[np.intp],
-    at: Floats,
-    begin: NDArray[np.intp],
-    entries: NDArray[np.intp],
-) -> Floats:
-    """Return the readings before some new ones, oldest first ([STEPS + 1, entry]).
-
-    They lie among the new ones of the same row (`begin` is its first), then in the past.
-    """
-    lag = np.arange(STEPS + 1, 0, -1)[:, None]
-    place = entries - lag
-    beyond = begin[entries] - place  # > 0: so many before the first new one
-    old = past.times[np.minimum(STEPS + 1 - beyond, STEPS), row[entries]]
-    return np.asarray(np.where(beyond > 0, old, at[np.maximum(place, 0)]), np.float64)
-
-
-def _median(steps: Floats) -> Floats:
-    """Return the median of the steps of each row, NaN aside ([n] from [STEPS, n])."""
-    middle = _median_of_five(*steps)
-    some = np.flatnonzero(~np.isfinite(middle))
-    if len(some):
-        middle[some] = row_median(steps[:, some].T)
-    return middle
-
-
-def _median_of_five(a: Floats, b: Floats, c: Floats, d: Floats, e: Floats) -> Floats:
-    """Return the middle of five columns, NaN where one of them is.
-
-    The middle two of four are `low` and `high`; then the middle of three. A sort of many short
-    rows takes ten times as long.
-    """
-    a, b = np.minimum(a, b), np.maximum(a, b)
-    c, d = np.minimum(c, d), np.maximum(c, d)
-    low, high = np.maximum(a, c), np.minimum(b, d)
-    middle = np.maximum(np.minimum(low, high), np.minimum(np.maximum(low, high), e))
-    return np.asarray(middle, np.float64)

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.memory import GAP_PERIODS, SHORTEST_GAP, STEPS, Memory
+from analyzer.memory import Memory
+from analyzer.remembered import GAP_PERIODS, SHORTEST_GAP, STEPS
 from fabrichealth.catalogue.ports import SYMBOL_ERRORS
 from fabrichealth.model import Batch, Changes
 from tests.reference_store import ReferenceStore
