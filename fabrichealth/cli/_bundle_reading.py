@@ -31,6 +31,9 @@ LASTS = 900.0
 
 STEP = 60.0
 
+LOGS = frozenset({"kernlog"})
+"""Sources whose counters in a capture are the lines of a log: before it they stood at zero."""
+
 
 @dataclass
 class Bundle:
@@ -122,8 +125,19 @@ class Bundle:
         self.devices.add(source.target.subject)
         self.moments.add(at)
         self.files[source.target.source] += len(files)
+        if source.target.source in LOGS:
+            self.store.append([self._before(batch) for batch in poll.batches
+                               if batch.clock not in self._last])  # fmt: skip
         self.store.append(poll.batches)
         self._last.update((batch.clock, batch) for batch in poll.batches)
+
+    def _before(self, batch: Batch) -> Batch:
+        """Return what was counted before a log began: nothing, for it counts its own lines."""
+        counts = [
+            self.store.table.metric(one).kind is Kind.COUNTER for one in batch.series.tolist()
+        ]
+        ids = batch.series[np.array(counts, bool)]
+        return Batch(batch.clock, batch.at - STEP, ids, np.zeros(len(ids)))
 
     def _source(self, name: str, device: str) -> Source:
         """Return the source that reads a device's files of one kind; one sees them all."""

@@ -1,13 +1,16 @@
 """The report of a folder of tools' outputs: what was read, what was not, and what is wrong."""
 
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from fabrichealth.cli._bundle_reading import Bundle
+from fabrichealth.events import Event
 from fabrichealth.narrative import moment, span, story
 
 MOST_NAMED = 8
+MOST_LETTERS = 100
 
 
 def text(folder: Path, bundle: Bundle, incidents: Sequence[dict[str, Any]]) -> str:
@@ -31,6 +34,7 @@ def text(folder: Path, bundle: Bundle, incidents: Sequence[dict[str, Any]]) -> s
                      "is known, take the same outputs again")  # fmt: skip
     else:
         lines.append(f"judged over {span(last - first)}; what happened in between is not known")
+    lines += _logs(bundle.events)
     lines.append("")
     if not incidents:
         lines.append("nothing wrong was found in what was read")
@@ -51,6 +55,23 @@ def plain(folder: Path, bundle: Bundle) -> dict[str, Any]:
         "refused": dict(bundle.refused),
         "warnings": bundle.warnings,
     }
+
+
+def _logs(events: Sequence[Event]) -> list[str]:
+    """Tell each code of each device in the logs once: how often, when last, the newest text."""
+    last: dict[tuple[str, str], Event] = {}
+    count: Counter[tuple[str, str]] = Counter()
+    for event in sorted(events, key=lambda one: one.at):
+        key = ("/".join(event.scope.values()), str(event.more.get("code", event.kind)))
+        last[key] = event
+        count[key] += 1
+    lines = []
+    for (place, code), event in sorted(last.items(), key=lambda one: one[1].at)[-MOST_NAMED:]:
+        fatal = ", fatal" if event.more.get("fatal") else ""
+        words = str(event.more.get("text", event.note))[:MOST_LETTERS]
+        head = f"log        {moment(event.at)}  {place} {code} x{count[place, code]}{fatal}"
+        lines.append(f"{head}: {words}")
+    return lines
 
 
 def _refused(bundle: Bundle) -> str:

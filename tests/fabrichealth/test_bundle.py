@@ -67,6 +67,20 @@ def test_what_an_error_counter_says_at_one_moment_is_nothing(
     assert "nothing wrong was found in what was read" in said.out
 
 
+def test_what_a_log_says_is_counted_from_its_beginning(terminal: Terminal, tmp_path: Path) -> None:
+    place = tmp_path / "h1"
+    place.mkdir()
+    (place / "dmesg.txt").write_text(
+        "2026-01-01T00:00:05,000000+00:00 NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off\n"
+        "2026-01-01T00:00:09,000000+00:00 NVRM: Xid (PCI:0000:9b:00): 79, GPU has fallen off\n"
+    )
+    said = terminal("replay", tmp_path)
+    assert said.status == 0, said.err
+    assert "log        2026-01-01 00:00:09  h1-0000:9b:00.0 xid:79 x2, fatal: NVRM" in said.out
+    assert "accelerator.errors  page" in said.out
+    assert "culprit    device h1-0000:9b:00.0" in said.out
+
+
 def test_what_no_source_knows_is_named_and_costs_nothing_else(
     terminal: Terminal, tmp_path: Path
 ) -> None:
