@@ -1,7 +1,8 @@
 """A link whose margin shrinks and will be used up within days.
 
 What FEC repairs today is what it cannot repair next week. The margin between a link's errors
-before FEC and its error limit is followed in dB over weeks; where it falls on a line whose slope
+before FEC and its error limit is followed in dB over weeks (without any, that between the light
+received and the module's own alarm); where it falls on a line whose slope
 leaves no doubt, the day on which it reaches the limit is told with its 80 % interval. Stays quiet
 where the interval of the slope spans zero, on pasts too short to know a daily cycle, on links
 that are down, silent, or beyond their limit already (docs/methods.md, Forecasts).
@@ -17,18 +18,17 @@ from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.causes.signs import Symptom, sign
 from analyzer.evidence.link.forecast import Crossing, crossing
 from analyzer.evidence.link.gathering import line_rates, port_states
-from analyzer.evidence.link.limits import Quantity
-from analyzer.evidence.link.margins import DAY, RECALLED, margins, shrinking
-from analyzer.evidence.link.receivers import Receivers, receivers
+from analyzer.evidence.link.margins import DAY, RECALLED, Margins, margins, shrinking
+from analyzer.evidence.link.receivers import receivers
 from analyzer.evidence.link.signs import diagnosed
 from analyzer.evidence.optics.fleet import RECALLED as OF_LIGHT
 from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
+from fabrichealth.catalogue.optics import RX_POWER, THRESHOLD
 from fabrichealth.catalogue.ports import FEC_CORRECTED_BITS, SPEED, UP
 from fabrichealth.catalogue.verdicts import SECONDS_TO_LIMIT
 from fabrichealth.kinds import LINK_WILL_FAIL
-from fabrichealth.metric import Metric
-from fabrichealth.model import Finding, Forecast, Port, View
+from fabrichealth.model import Finding, Forecast, Labels, Port, View
 from fabrichealth.narrative import span
 from fabrichealth.settings import Duration, seconds
 
@@ -66,8 +66,8 @@ class LinkWillFail(Detector[LinkWillFailSettings]):
 
     kinds = (LINK_WILL_FAIL,)
     metrics = (FEC_CORRECTED_BITS, *(one for one in RECALLED if one is not FEC_CORRECTED_BITS),
-               UP, SPEED)  # fmt: skip
-    remembers = (UP, SPEED)
+               RX_POWER, UP, SPEED, THRESHOLD)  # fmt: skip
+    remembers = (UP, SPEED, THRESHOLD)
     recalls = (*RECALLED, *OF_LIGHT)
     settings_type = LinkWillFailSettings
 
@@ -78,7 +78,12 @@ class LinkWillFail(Detector[LinkWillFailSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each receiving port whose margin will be used up."""
-        for one in self._falling(view):
+        soonest: dict[Port, _Falling] = {}
+        for one in self._falling(view):  # of several lanes the one that gets there first
+            before = soonest.get(one.port)
+            if before is None or one.found.p50 < before.found.p50:
+                soonest[one.port] = one
+        for one in soonest.values():
             yield _finding(view, one, self.settings)
 
     def verdicts(self, view: View, kept: MutableMapping[str, list[float]]) -> Iterable[Verdict]:
@@ -113,6 +118,8 @@ class LinkWillFail(Detector[LinkWillFailSettings]):
         table = view.changes(UP).table
         ends = receivers(table, view.topology)
         for metric in self.metrics:
+            if metric is THRESHOLD:  # limits, sixteen and more to a port
+                continue
             ends.places(table, metric, table.of(metric))
         down, _ = port_states(view, ends)
         for one in margins(view, ends, line_rates(view, ends)):
@@ -128,9 +135,7 @@ class LinkWillFail(Detector[LinkWillFailSettings]):
                 lasted = float(one.at[known[-1]]) - found.began
                 if lasted < own.least_past and -found.slowest * lasted / DAY < own.quick_db:
                     continue
-                ratio = float(ends.limit(Quantity.RAW, "error")[place])
-                yield _Falling(ends.ports[place], place, ends, one.metric, found, ratio,
-                               float(one.at[known[-1]]))  # fmt: skip
+                yield _Falling(ends.ports[place], one, row, found, float(one.at[known[-1]]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,25 +143,39 @@ class _Falling:
     """A port whose margin falls."""
 
     port: Port
-    place: int
-    ends: Receivers
-    metric: Metric
+    margins: Margins
+    row: int
     found: Crossing
-    limit: float
     at: float
+
+    @property
+    def of_light(self) -> bool:
+        """Whether it is the light received that falls, not errors that grow."""
+        return self.margins.metric is RX_POWER
+
+    def told(self, labels: Labels) -> str:
+        """Return the margin in words."""
+        limit, level = float(self.margins.limit[self.row]), self.found.level
+        if self.of_light:
+            return (
+                f"light received on lane {labels[2]} is {level:.1f} dB above its module's own "
+                f"limit of {limit:.1f} dBm and loses"
+            )
+        return f"errors before FEC are {level:.1f} dB from the limit of {limit:.2g} and lose"
 
 
 def _finding(view: View, one: _Falling, own: LinkWillFailSettings) -> Finding:
     found, now = one.found, view.now
     before = [earlier.since for earlier in view.before if earlier.about == one.port]
     p10, p50, p90 = (now + days * DAY for days in (found.p10, found.p50, found.p90))
+    metric, table = one.margins.metric, view.past(one.margins.metric).table
+    labels = table.labels(int(one.margins.series[one.row]))
     says = (
-        f"errors before FEC are {found.level:.1f} dB from the limit of {one.limit:.2g} and lose "
-        f"{-found.per_day:.2g} dB a day ({-found.slowest:.2g} to {-found.fastest:.2g} with 90 % "
-        f"confidence) since {span(now - found.began)}: limit in {span(found.p50 * DAY)} "
-        f"({span(found.p10 * DAY)} to {span(found.p90 * DAY)})"
+        f"{one.told(labels)} {-found.per_day:.2g} dB a day ({-found.slowest:.2g} to "
+        f"{-found.fastest:.2g} with 90 % confidence) since {span(now - found.began)}: "
+        f"limit in {span(found.p50 * DAY)} ({span(found.p10 * DAY)} to {span(found.p90 * DAY)})"
     )
-    grows = {sign(Symptom.GROWING, one.port): True}
+    grows = {} if one.of_light else {sign(Symptom.GROWING, one.port): True}
     diagnosis, signs = diagnosed(view, one.port, grows, found.began)
     return Finding(
         kind=LINK_WILL_FAIL,
@@ -164,7 +183,7 @@ def _finding(view: View, one: _Falling, own: LinkWillFailSettings) -> Finding:
         score=max(own.horizon / max(found.p50 * DAY, 1.0), 1.0),
         since=min([max(found.began, now - own.memory), *before]),
         at=min(now, one.at + own.every),
-        evidence=[evidence(one.metric, one.port, found.level, one.at, says, 0.0, "dB")],
+        evidence=[evidence(metric, labels, found.level, one.at, says, 0.0, "dB")],
         because=f"{one.port}: {says}",
         side=diagnosis.side,
         direction=diagnosis.direction,

@@ -161,15 +161,13 @@ SIGNATURES: Mapping[str, Signature] = {
         {_S.HOST_BAD: 0.9, _S.SNR_LOW: 0.95, _S.SNR_LANES_ALIKE: 0.9, _S.NOISY: 0.3, _S.ERRORS: 0.6,
          _S.UPGRADED: 0.3, _S.FALLS: 0.2},
         {_S.ERRORS: 0.5},
-        frozenset({On.LIGHT, On.COPPER}),
     ),
     "loose module": Signature(
         Cause.LOOSE_OR_BAD_MODULE, Where.RECEIVER, 0.08,
-        {_S.RX_LOW: 0.5, _S.RX_RESTLESS: 0.8, _S.COMES_AND_GOES: 0.8, _S.SNR_LOW: 0.4,
+        {_S.RX_LOW: 0.5, _S.RX_RESTLESS: 0.6, _S.COMES_AND_GOES: 0.8, _S.SNR_LOW: 0.4,
          _S.HOST_BAD: 0.2, _S.RETRAINS: 0.5, _S.ERRORS: 0.4, _S.BURSTS: 0.4,
          _S.TOUCHED: 0.3, _S.FALLS: 0.3},
         {_S.RETRAINS: 0.2},
-        frozenset({On.LIGHT, On.COPPER}),
     ),
     "bad or loose module, its light well": Signature(
         Cause.LOOSE_OR_BAD_MODULE, Where.END, 0.15,
@@ -177,10 +175,10 @@ SIGNATURES: Mapping[str, Signature] = {
          _S.DOWN: 0.5, _S.BURSTS: 0.3, _S.TOUCHED: 0.2},
         {_S.ERRORS: 0.15, _S.RETRAINS: 0.2, _S.BURSTS: 0.2},
     ),
-    "bad or loose plug": Signature(
-        Cause.LOOSE_OR_BAD_MODULE, Where.END, 0.08,
-        {_S.ERRORS: 0.6, _S.SNR_LOW: 0.1, _S.RETRAINS: 0.4, _S.FALLS: 0.5, _S.NARROW: 0.5,
-         _S.DOWN: 0.5, _S.COMES_AND_GOES: 0.4, _S.TOUCHED: 0.3},
+    "bad or loose plug": Signature(  # or, of an active cable, what is in it
+        Cause.LOOSE_OR_BAD_MODULE, Where.END, 0.1,
+        {_S.ERRORS: 0.6, _S.SNR_LOW: 0.3, _S.HOST_BAD: 0.3, _S.RETRAINS: 0.4, _S.FALLS: 0.5,
+         _S.NARROW: 0.5, _S.DOWN: 0.5, _S.COMES_AND_GOES: 0.4, _S.TOUCHED: 0.3},
         {_S.ERRORS: 0.4, _S.RETRAINS: 0.3},
         frozenset({On.COPPER}),
     ),
