@@ -51,10 +51,8 @@ class PfcStorm(Detector[PfcStormSettings]):
             return
         before = {str(finding.about): finding.since for finding in view.before}
         for origin in found.origins():
-            if origin.stopped is None or not found.pauses.stopped.exact[origin.queue]:
-                continue
-            duty = found.duty(origin.queue)
-            if duty < self.settings.duty:
+            duty = found.duty(origin)
+            if origin.full or not found.exact(origin) or duty < self.settings.duty:
                 continue
             since = begun(view, origin, self.settings.duty / 2)
             yield Finding(
@@ -81,11 +79,13 @@ def _because(found: Reasons, origin: Origin, duty: float) -> str:
 
 def _evidence(found: Reasons, origin: Origin, duty: float, now: float) -> Iterator[Evidence]:
     """Yield what each end of the cable says."""
-    stopped, priority = origin.stopped or origin.port, str(origin.priority)
-    each = _polls(found.pauses.stopped.share[origin.queue])
-    says = f"stopped for {duty:.0%} of the time; poll by poll: {each}"
-    yield evidence(PFC_RX_PAUSE, (*stopped, priority), duty, now, says, 0.0, "ratio")
-    own = _own(found, origin)
+    priority = str(origin.priority)
+    each = _polls(found.shares(origin).share[origin.queue])
+    if origin.stopped is not None:
+        says = f"stopped for {duty:.0%} of the time; poll by poll: {each}"
+        labels = (*origin.stopped, priority)
+        yield evidence(PFC_RX_PAUSE, labels, duty, now, says, 0.0, "ratio")
+    own = duty if origin.lone else _own(found, origin)
     if own is not None:
         says = f"says itself that it stops its peer for {own:.0%} of the time"
         yield evidence(PFC_TX_PAUSE, (*origin.port, priority), own, now, says, 0.0, "ratio")

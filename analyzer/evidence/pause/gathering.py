@@ -13,6 +13,8 @@ from fabrichealth.catalogue.congestion import (
     PFC_TX_FRAMES,
     PFC_TX_PAUSE,
     QUEUE_OCCUPANCY,
+    QUEUE_TX_BYTES,
+    QUEUE_TX_PACKETS,
 )
 from fabrichealth.catalogue.ports import RX_BYTES, SPEED, TRANSMIT_WAIT, TX_BYTES
 from fabrichealth.model import Changes, Floats, View, Window
@@ -26,12 +28,15 @@ AT_LINE_RATE = 0.95
 DEEP_SECONDS = 20e-6
 """A queue that takes the line longer than this to drain is full: a base RTT or two."""
 
+PACKET_BYTES = 1024
+"""Of a packet, where a queue counts packets only; that it moves is all that is asked."""
+
 AGREE = 0.2
 """Both ends of a cable count the same pauses to within so much (C1)."""
 
 METRICS = (
-    PFC_RX_PAUSE, PFC_TX_PAUSE, PFC_RX_FRAMES, PFC_TX_FRAMES, QUEUE_OCCUPANCY, TX_BYTES,
-    RX_BYTES, TRANSMIT_WAIT,
+    PFC_RX_PAUSE, PFC_TX_PAUSE, PFC_RX_FRAMES, PFC_TX_FRAMES, QUEUE_OCCUPANCY, QUEUE_TX_BYTES,
+    QUEUE_TX_PACKETS, TX_BYTES, RX_BYTES, TRANSMIT_WAIT,
 )  # fmt: skip
 
 
@@ -52,6 +57,8 @@ class Pauses:
     """Share of line rate that the port received, [p, k]."""
     occupancy: Floats
     """Bytes in the queue, mean of the last polls; NaN unknown."""
+    sent: Floats
+    """Share of line rate that the queue sent, [q, k]; its port's where only that is known."""
     disagree: Bools
     """Whether the two ends of the cable count different pauses."""
     period: float
@@ -120,6 +127,10 @@ def _gather(view: View) -> Pauses | None:
     waiting = ports.places(waits.table, TRANSMIT_WAIT, waits.series)
     filled = view[QUEUE_OCCUPANCY]
     filled_queue = ports.queues(filled.table, QUEUE_OCCUPANCY, filled.series)
+    emptied = [
+        (w, ports.queues(w.table, w.metric, w.series), size)
+        for w, size in ((view[QUEUE_TX_PACKETS], PACKET_BYTES), (view[QUEUE_TX_BYTES], 1))
+    ]
     speed = _speed(ports, view.changes(SPEED))
     n = len(speed)  # every port is met by now
     each = np.repeat(speed, PRIORITIES)
@@ -132,14 +143,16 @@ def _gather(view: View) -> Pauses | None:
     other[np.repeat(far < 0, PRIORITIES)] = -1
     disagree = _joined(stopped, stops, other)
     periods = np.concatenate([w.period[np.isfinite(w.period)] for w in (*told, waits)])
+    carried = _load(n, speed, *loads[0])
     return Pauses(
         ports,
         stopped,
         stops,
         each,
-        _load(n, speed, *loads[0]),
+        carried,
         _load(n, speed, *loads[1]),
         _occupancy(size, filled, filled_queue),
+        _sent(carried, each, emptied),
         disagree,
         float(np.median(periods)) if len(periods) else float("nan"),
     )
@@ -190,6 +203,19 @@ def _load(n: int, speed: Floats, window: Window, place: Places) -> Floats:
         moved, rate = rates(window, POLLS)
         load[place[moved]] = rate * 8.0 / speed[place[moved]][:, None]
     return load
+
+
+def _sent(carried: Floats, speed: Floats, emptied: list[tuple[Window, Places, int]]) -> Floats:
+    """Return the share of line rate that each queue sent, [q, k]."""
+    sent = np.repeat(carried, PRIORITIES, axis=0)
+    for window, queue, size in emptied:
+        if len(window):
+            sent[queue[heard(window, POLLS) & (queue >= 0)]] = 0.0
+            moved, rate = rates(window, POLLS)
+            moved, rate = moved[queue[moved] >= 0], rate[queue[moved] >= 0]
+            mine = queue[moved]
+            sent[mine] = rate * size * 8.0 / speed[mine][:, None]
+    return sent
 
 
 def _occupancy(size: int, window: Window, queue: Places) -> Floats:

@@ -7,8 +7,14 @@ import numpy as np
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import POLLS, Pauses, gather
 from analyzer.evidence.pause.origins import Tree, trees, victims
-from analyzer.evidence.pause.waiting import Allowed, Places, Queues, Waits, waits
-from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
+from analyzer.evidence.pause.shares import Shares
+from analyzer.evidence.pause.waiting import PAUSED, Allowed, Places, Queues, Waits, waits
+from fabrichealth.catalogue.congestion import (
+    PFC_RX_FRAMES,
+    PFC_RX_PAUSE,
+    PFC_TX_FRAMES,
+    PFC_TX_PAUSE,
+)
 from fabrichealth.catalogue.ports import TRANSMIT_WAIT
 from fabrichealth.counters import increases
 from fabrichealth.metric import Metric
@@ -37,6 +43,13 @@ class Origin:
     """Ports whose queues wait for it, nearest first."""
     queues: int
     """How many queues the tree has."""
+    lone: bool = False
+    """Whether the port says itself that it stops what it faces, and no cable is known."""
+
+    @property
+    def full(self) -> bool:
+        """Whether the origin is a queue that is full and not something that stops others."""
+        return self.stopped is None and not self.lone
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -57,19 +70,41 @@ class Reasons:
         polls = np.ceil(STEADY_SECONDS / period) if period > 0 else 2
         return int(min(max(polls, 2), POLLS))
 
-    def duty(self, queue: int) -> float:
-        """Return the share of the last polls for which a queue of the fabric was stopped."""
-        last = self.pauses.stopped.share[queue, -self.steady :]
+    def shares(self, origin: Origin) -> Shares:
+        """Return the shares that speak of an origin: of what it stops, or its own word."""
+        return self.pauses.stops if origin.lone else self.pauses.stopped
+
+    def duty(self, origin: Origin) -> float:
+        """Return for which share of the last polls an origin stopped what it faces."""
+        last = self.shares(origin).share[origin.queue, -self.steady :]
         known = np.isfinite(last)
         return float(last[known].mean()) if known.any() else 0.0
 
+    def exact(self, origin: Origin) -> bool:
+        """Return whether that share is counted as time; else it is an upper bound."""
+        return bool(self.shares(origin).exact[origin.queue])
+
     def origins(self) -> list[Origin]:
-        """Return the origins of all trees, each tree's likeliest first."""
-        found = []
+        """Return the origins of all trees, each tree's likeliest first.
+
+        And ports that say themselves that they stop what they face, where no cable is known.
+        """
+        found = self._lone()
         for tree in self.trees:
             for vertex, share in zip(tree.origins.tolist(), tree.shares.tolist(), strict=True):
                 found.append(self._origin(tree, vertex, share))
         return found
+
+    def _lone(self) -> list[Origin]:
+        pauses = self.pauses
+        level = np.nan_to_num(pauses.stops.share[:, -self.steady :]).mean(axis=1)
+        alone = np.flatnonzero(level > PAUSED)
+        alone = alone[pauses.crossings.far[alone // PRIORITIES] < 0]
+        ports = pauses.crossings.ports
+        return [
+            Origin(ports[one // PRIORITIES], None, one % PRIORITIES, one, True, 1.0, (), 1, True)
+            for one in alone.tolist()
+        ]
 
     def _origin(self, tree: Tree, vertex: int, share: float) -> Origin:
         n = self.graph.n
@@ -133,15 +168,24 @@ def _routed(
 
 
 def begun(view: View, origin: Origin, level: float) -> float:
-    """Return since when an origin stops its peer for more than `level` of each poll (unix s).
+    """Return since when an origin stops its peer for more than `level` of each poll (unix s)."""
+    return _begun(view, origin.stopped or origin.port, origin.port, origin.priority, level)
 
-    Read off the counter of either end, over the whole window; now if neither tells.
-    """
-    stopped, priority = origin.stopped or origin.port, str(origin.priority)
+
+def begun_of(view: View, found: Reasons, place: int, level: float) -> float:
+    """Return since when a vertex is stopped for more than `level` of each poll (unix s)."""
+    stopped, priority = found.port(place), int(found.queues.priority[place])
+    return _begun(view, stopped, found.far_port(place) or stopped, priority, level)
+
+
+def _begun(view: View, stopped: Port, stopping: Port, priority: int, level: float) -> float:
+    """Read it off the counter of either end, over the whole window; now if neither tells."""
     ends: list[tuple[Metric, Labels]] = [
-        (PFC_RX_PAUSE, (*stopped, priority)),
+        (PFC_RX_PAUSE, (*stopped, str(priority))),
         (TRANSMIT_WAIT, stopped),
-        (PFC_TX_PAUSE, (*origin.port, priority)),
+        (PFC_TX_PAUSE, (*stopping, str(priority))),
+        (PFC_RX_FRAMES, (*stopped, str(priority))),
+        (PFC_TX_FRAMES, (*stopping, str(priority))),
     ]
     for metric, labels in ends:
         window = view[metric]

@@ -10,12 +10,16 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.evidence.durations import FRESH_POLLS
 from analyzer.evidence.pause.waiting import Bools, Places
 from fabrichealth.counters import increases
 from fabrichealth.model import Floats, Window
 
 QUANTUM_BITS = 512
 MOST_QUANTA = 65_535
+
+NEWEST = 3
+"""A row without a value in so many of its clock's last polls is not read any more."""
 
 IMPOSSIBLE = 1.05
 """More than this share of the time cannot be paused: the unit or the counter is wrong."""
@@ -41,13 +45,14 @@ def most_per_frame(bits_per_second: Floats) -> Floats:
 def rates(window: Window, polls: int) -> tuple[Places, Floats]:
     """Return the rows of a counter that moved in its last polls, and their rates ([r, polls]).
 
-    Per second; NaN over a reset, and where nothing was read. Most queues of a fabric never
-    move, so only the others are worked out.
+    Per second; NaN over a reset, and where nothing was read; rows that are not heard of now are
+    left out. Most queues of a fabric never move, so only the others are worked out.
     """
     values = window.values[:, -polls - 1 :]
     known = np.isfinite(values)
     low = np.min(values, axis=1, where=known, initial=np.inf)
-    moved = np.flatnonzero(np.max(values, axis=1, where=known, initial=-np.inf) > low)
+    moves = np.max(values, axis=1, where=known, initial=-np.inf) > low
+    moved = np.flatnonzero(moves & heard(window, polls))
     times = window.at[:, -polls - 1 :][window.clock[moved]]
     steps = increases(values[moved], np.where(known[moved], times, np.nan))
     rate = steps.rate()[:, 1:]
@@ -57,8 +62,13 @@ def rates(window: Window, polls: int) -> tuple[Places, Floats]:
 
 
 def heard(window: Window, polls: int) -> Bools:
-    """Return which rows were read at all in the last polls, so that no pause means none."""
-    return np.asarray(np.isfinite(window.values[:, -polls - 1 :]).sum(axis=1) > 1, np.bool_)
+    """Return which rows were read twice in the last polls, and lately: no pause means none."""
+    known = np.isfinite(window.values[:, -polls - 1 :])
+    lately = known[:, -NEWEST:].any(axis=1) & (known.sum(axis=1) > 1)
+    age = window.until - window.at[window.clock, -1]
+    with np.errstate(invalid="ignore"):
+        fresh = age <= FRESH_POLLS * window.period
+    return np.asarray(lately & fresh, np.bool_)
 
 
 def paused(
