@@ -1,6 +1,7 @@
 """Findings: what is said of one part that many ill links share."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from math import log
 
 import numpy as np
@@ -48,21 +49,22 @@ def blamed(view: View, own: dict[str, Rule]) -> tuple[Illness, Sequence[Excess]]
 
 def _blamed(view: View, ill: Illness, rules: dict[str, Rule]) -> Sequence[Excess]:
     least = min(rule.hits for rule in rules.values())
-    if (
-        len(np.unique(ill.own.link[ill.any])) < least
-        or len(np.unique(ill.own.link[ill.sure])) < SURE
-    ):
+    links = len(np.unique(ill.own.link[ill.any]))
+    if not links:
         return ()
     gone = history(view, ill.known, ill.own).gone
+    if links + sum(one.cured for one in gone) < least:
+        return ()
     every = attributes(ill, view.changes(OPTICS_INFO), gone)
     found = covering(list(every.values()), units(ill.own, gone), [rules[name] for name in every])
-    return [one for one in found if len(np.unique(ill.own.link[_sure(ill, one)])) >= SURE]
+    return [one for one in found if _certain(ill, one) >= SURE and len(_both(ill, one))]
 
 
-def _sure(ill: Illness, one: Excess) -> NDArray[np.intp]:
-    """Return the units of a group's ill links that are ill for certain."""
+def _certain(ill: Illness, one: Excess) -> int:
+    """Return how many of a group's members are ill for certain, or were until they went."""
     both = _both(ill, one)
-    return np.asarray(both[ill.sure[both]], np.intp)
+    gone = one.units[one.units >= len(ill.own)]
+    return len(np.unique(ill.own.link[both[ill.sure[both]]])) + len(gone)
 
 
 def _both(ill: Illness, one: Excess) -> NDArray[np.intp]:
@@ -102,7 +104,10 @@ def _heard(ill: Illness, one: Excess, past: History) -> list[Witness]:
         said = [*witnesses(ill, unit), *witnesses(ill, int(ill.own.peer[unit]))]
         if said:
             since = min(witness.since for witness in said)
-            found.append(Witness(said[0].weight, since, said[0].evidence))
+            line = said[0].evidence
+            if came := past.came(ill.own.ports[unit]):
+                line = replace(line, says=f"{line.says}; {came}")
+            found.append(Witness(said[0].weight, since, line))
     return sorted(found, key=lambda witness: -witness.weight)
 
 

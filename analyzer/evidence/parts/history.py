@@ -52,6 +52,15 @@ class History:
     ports_of: Mapping[str, tuple[Port, ...]]
     """Of each serial number that was seen at several ports, in the order of time."""
 
+    def came(self, port: Port) -> str:
+        """Return in words where the module of a port was before; empty if nowhere else."""
+        found = [
+            f"{serial} was in {', '.join(str(one) for one in ports[:-1])} before"
+            for serial, ports in self.ports_of.items()
+            if ports[-1] == port
+        ]
+        return "; ".join(found)
+
 
 _kept: WeakKeyDictionary[Past, History] = WeakKeyDictionary()
 
