@@ -89,6 +89,12 @@ def test_copper_has_neither_dirt_nor_lasers() -> None:
     assert not found.causes.keys() & {Cause.CONTAMINATED_CONNECTOR, Cause.DECAYING_TRANSMITTER}
 
 
+def test_one_ill_direction_of_a_copper_cable_accuses_the_host_that_sends() -> None:
+    found = weigh(seen({S.ERRORS: False, S.HOT: False}, {S.ERRORS: True, S.HOT: False}), On.COPPER)
+    assert found.cause == Cause.HOST_ELECTRICAL
+    assert (found.side, found.direction) == (A, "tx")
+
+
 SIGNS = st.dictionaries(
     st.tuples(st.sampled_from(Symptom), st.sampled_from([A, B])).map(lambda one: sign(*one)),
     st.booleans(),

@@ -2,19 +2,22 @@
 
 Naive Bayes over hypotheses: each signature at each end that it can be at, or between the ends.
 Signs are weighed as witnesses who are not quite independent (errors follow from lost signal,
-which follows from lost light), so the shares are tempered by one exponent, which was fitted on
+which follows from lost light), so the shares are tempered by one exponent, which was chosen on
 simulated corpora (docs/methods.md, Cause and side). A side is accused only when what speaks for
 it outweighs the path and the other end.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from math import exp, log
 
-from analyzer.evidence.causes.signatures import SIGNATURES, On, Signature, kind_of_link
+import numpy as np
+
+from analyzer.evidence.causes.signatures import SIGNATURES, On, kind_of_link
 from analyzer.evidence.causes.signs import Signs, Symptom, read
 from fabrichealth.kinds import Cause
-from fabrichealth.model import Port
+from fabrichealth.model import Floats, Port
 from fabrichealth.topology import Link
 
 TEMPER = 0.8
@@ -47,8 +50,12 @@ class Diagnosis:
 
 def diagnose(signs: Signs, ends: tuple[Port, ...], on: On) -> Diagnosis:
     """Weigh what the ends of a link show against every signature that such a link can have."""
-    seen = [(symptom, end, there) for symptom, end, there in read(signs)]
-    shares = _shares(seen, ends, on)
+    return _diagnosed(tuple(signs.items()), ends, on)
+
+
+@lru_cache(maxsize=16_384)  # what an ill link shows stays the same from pass to pass
+def _diagnosed(signs: tuple[tuple[str, bool], ...], ends: tuple[Port, ...], on: On) -> Diagnosis:
+    shares = _shares(list(read(dict(signs))), ends, on)
     causes: dict[Cause, float] = {}
     sides: dict[Port | None, float] = {}
     ways: dict[tuple[Port | None, str | None], float] = {}
@@ -101,24 +108,32 @@ def _shares(
     seen: list[tuple[Symptom, str, bool]], ends: tuple[Port, ...], on: On
 ) -> dict[tuple[str, Port | None], float]:
     """Return the share of each signature at each place; None lies between the ends."""
+    symptom = np.array([_PLACE[one] for one, _, _ in seen], np.intp)
+    there = np.array([present for _, _, present in seen], np.intp)
     weights: dict[tuple[str, Port | None], float] = {}
-    for name, one in SIGNATURES.items():
-        if on not in one.on:
-            continue
-        places: tuple[Port | None, ...] = ends if one.where.of_end else (None,)
-        for end in places:
-            prior = log(one.prior / len(places))
-            weights[name, end] = TEMPER * (prior + _support(one, end, seen))
+    for ill in (*ends, None):
+        here = np.array([end == str(ill) for _, end, _ in seen], np.intp)
+        support = _LOGS[:, symptom, here, there].sum(axis=1)
+        for (name, one), spoken in zip(SIGNATURES.items(), support.tolist(), strict=True):
+            if on in one.on and one.where.of_end is (ill is not None):
+                places = len(ends) if one.where.of_end else 1
+                weights[name, ill] = TEMPER * (log(one.prior / places) + spoken)
     top = max(weights.values())
     shares = {key: exp(weight - top) for key, weight in weights.items()}
     whole = sum(shares.values())
     return {key: share / whole for key, share in shares.items()}
 
 
-def _support(one: Signature, ill: Port | None, seen: list[tuple[Symptom, str, bool]]) -> float:
-    """Return the logarithm of how likely a signature makes what was seen."""
-    found = 0.0
-    for symptom, end, there in seen:
-        chance = one.chance(symptom, here=end == str(ill))
-        found += log(chance if there else 1.0 - chance)
+def _logs() -> Floats:
+    """Return the logarithm of each chance: [signature, symptom, at the ill end, present]."""
+    found = np.empty((len(SIGNATURES), len(Symptom), 2, 2))
+    for row, one in enumerate(SIGNATURES.values()):
+        for column, symptom in enumerate(Symptom):
+            for here in (False, True):
+                chance = one.chance(symptom, here=here)
+                found[row, column, int(here)] = log(1.0 - chance), log(chance)
     return found
+
+
+_PLACE = {symptom: place for place, symptom in enumerate(Symptom)}
+_LOGS = _logs()
