@@ -167,6 +167,30 @@ class DirtyConnector(Fault):
 
 
 @dataclass(frozen=True)
+class BentTrunk(Fault):
+    """A trunk is bent: every cable in it loses so many dB of light, both ways."""
+
+    trunk: str
+    loss_db: float = 4.0
+
+    def begin(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Bend it."""
+        self._dim(fabric, self.loss_db)
+        return []
+
+    def end(self, fabric: Fabric) -> list[dict[str, Any]]:
+        """Straighten it."""
+        self._dim(fabric, 0.0)
+        return []
+
+    def _dim(self, fabric: Fabric, loss_db: float) -> None:
+        for cable in fabric.plan.cables:
+            if fabric.plan.trunk(cable) == self.trunk:
+                for port in (cable.a, cable.b):
+                    fabric.optical(port).module.loss_db = loss_db
+
+
+@dataclass(frozen=True)
 class PausingReceiver(Fault):
     """A port that stops its peer for a share of the time."""
 

@@ -117,6 +117,11 @@ class Plan:
             for rail, leaf in enumerate(self.leaves)
         ]
 
+    def trunk(self, cable: Cable) -> str:
+        """Return the trunk that a cable runs in: one from each rack to each leaf, else none."""
+        host, leaf = (port.partition("/")[0] for port in (cable.a, cable.b))
+        return f"mpo-{leaf}-{self.rack(host)}" if cable.technology == "ib" else ""
+
     @property
     def ethernet_cables(self) -> list[Cable]:
         """The Ethernet cables: hosts in turn to the access switches, those to the spine."""
@@ -180,6 +185,7 @@ class Plan:
                     "speed_gbps": cable.speed_gbps,
                     "lanes": cable.lanes,
                     "fec": "none" if cable.technology == "nvlink" else "rs544",
+                    **({"bundle": trunk} if (trunk := self.trunk(cable)) else {}),
                 }
                 for cable in self.cables
             ],
