@@ -1,0 +1,61 @@
+"""Siblings: parallel links that should share a load, and how they do."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.evidence.pause.crossings import Crossings, crossings
+from analyzer.evidence.pause.shares import heard
+from analyzer.evidence.pause.waiting import Places
+from fabrichealth.catalogue.ports import SPEED
+from fabrichealth.counters import increases
+from fabrichealth.metric import Metric
+from fabrichealth.model import Floats, View, Window
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Siblings:
+    """Upward ports of one device and one speed; `load[m, k]` is each one's share of line rate."""
+
+    device: str
+    places: Places
+    load: Floats
+
+
+def siblings(view: View, metric: Metric, least: int) -> tuple[Crossings, list[Siblings]]:
+    """Return groups of at least so many parallel links, by bytes sent or received.
+
+    Uplinks of a switch, or the rails of a host: ports of one speed that lead away from hosts.
+    """
+    window = view[metric]
+    ports = crossings(window.table, view.topology)
+    place = ports.places(window.table, metric, window.series)
+    speed = _speed(view, ports)
+    rows = np.flatnonzero(ports.upward[place] & heard(window, window.values.shape[1]))
+    rows = rows[speed[place[rows]] > 0]
+    key = np.stack([ports.device[place[rows]], np.rint(speed[place[rows]] / 1e6)])
+    _, group = np.unique(key, axis=1, return_inverse=True)
+    order = np.argsort(group, kind="stable")
+    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
+    found = []
+    for members in np.split(rows[order], starts[1:]):
+        if len(members) >= least:
+            load = _load(window, members) / speed[place[members]][:, None]
+            name = ports.name(int(ports.device[place[members[0]]]))
+            found.append(Siblings(name, place[members], load))
+    return ports, found
+
+
+def _speed(view: View, ports: Crossings) -> Floats:
+    said = view.changes(SPEED)
+    place = ports.places(said.table, SPEED, said.rows)
+    speed = ports.written_speed.copy()
+    told = said.value > 0
+    speed[place[told]] = said.value[told]
+    return speed
+
+
+def _load(window: Window, rows: Places) -> Floats:
+    """Return the bit/s of some rows between polls, [m, k - 1]."""
+    times = np.where(np.isfinite(window.values[rows]), window.at[window.clock[rows]], np.nan)
+    return np.asarray(increases(window.values[rows], times).rate()[:, 1:] * 8.0, np.float64)
