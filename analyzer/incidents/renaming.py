@@ -8,6 +8,7 @@ that two ports may swap their names.
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
+from analyzer.evidence.causes.signs import renamed
 from analyzer.ledger import Ledger
 from fabrichealth.events import Event
 from fabrichealth.model import Finding, Incident, Place, Port, link_id
@@ -108,15 +109,17 @@ def _finding(one: Finding, names: Names) -> Finding:
         about = _place(about, names)
     side = names.get(one.side, one.side) if one.side else one.side
     victims = tuple(_place(place, names) for place in one.victims)
-    if (about, side, victims) == (one.about, one.side, one.victims):
+    signs = renamed(one.signs, names)
+    if (about, side, victims, signs) == (one.about, one.side, one.victims, one.signs):
         return one
-    return replace(one, about=about, side=side, victims=victims)
+    return replace(one, about=about, side=side, victims=victims, signs=signs)
 
 
 def _incident(one: Incident, names: Names) -> bool:
     before = (one.culprit, one.side, list(one.victims))
     one.culprit = _place(one.culprit, names)
     one.victims = [_place(place, names) for place in one.victims]
+    one.signs = renamed(one.signs, names)
     if one.side is not None:
         side = Port.parse(one.side)
         one.side = str(names.get(side, side))

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.evidence.causes.signatures import SIGNATURES, On
-from analyzer.evidence.causes.signs import LINK_WIDE, Symptom, joined, read, sign
+from analyzer.evidence.causes.signs import LINK_WIDE, Symptom, joined, read, renamed, sign
 from analyzer.evidence.causes.weighing import Diagnosis, diagnose
 from analyzer.incidents.claims import claims
 from analyzer.incidents.context import context_signs
@@ -133,6 +133,12 @@ def test_signs_of_another_version_are_passed_over(plain: dict[str, bool]) -> Non
 @pytest.mark.parametrize("symptom", sorted(LINK_WIDE))
 def test_what_a_link_shows_as_a_whole_accuses_no_end(symptom: Symptom) -> None:
     assert weigh({sign(symptom, A): True}).side is None
+
+
+def test_signs_follow_a_port_to_its_new_name_even_when_two_swap() -> None:
+    signs = seen({S.RX_LOW: True}, {S.RX_LOW: False}) | {sign(S.DOWN, None): True}
+    moved = renamed(signs, {A: B, B: A})
+    assert moved == seen({S.RX_LOW: False}, {S.RX_LOW: True}) | {sign(S.DOWN, None): True}
 
 
 def finding(kind: IncidentKind, about: Port, minutes: float, signs: dict[str, bool]) -> Finding:

@@ -101,4 +101,14 @@ def joined(every: Iterable[Signs]) -> dict[str, bool]:
     return found
 
 
+def renamed(signs: Signs, names: Mapping[Port, Port]) -> dict[str, bool]:
+    """Return signs under the present names of their ends (new name by old)."""
+    now = {str(old): str(new) for old, new in names.items()}
+    found = {}
+    for name, there in signs.items():
+        symptom, mark, end = name.partition("@")
+        found[f"{symptom}{mark}{now.get(end, end)}"] = there
+    return found
+
+
 _KNOWN = frozenset(one.value for one in Symptom)
