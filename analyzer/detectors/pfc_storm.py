@@ -6,7 +6,7 @@ under one storm is one incident. Only where the pauses begin is spoken of: what 
 victim. A share that is only bounded from above, by counts of frames, is no proof of a storm.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, MutableMapping
 
 import numpy as np
 from pydantic import Field
@@ -16,11 +16,15 @@ from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import METRICS
 from analyzer.evidence.pause.reasons import Origin, Reasons, begun, reasons, waiting_places
 from analyzer.evidence.testimony import evidence
-from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
+from analyzer.verdicts import Verdict
+from fabrichealth.catalogue.congestion import PAUSE_WAIT, PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.catalogue.ports import SPEED
 from fabrichealth.kinds import PFC_STORM
 from fabrichealth.model import Evidence, Finding, Floats, Port, View
 from fabrichealth.settings import Duration, seconds
+
+MOST_EDGES = 2000
+"""Told as series; a storm over a whole fabric has more, of which the strongest say enough."""
 
 
 class PfcStormSettings(DetectorSettings):
@@ -65,6 +69,16 @@ class PfcStorm(Detector[PfcStormSettings]):
                 because=_because(found, origin, duty),
                 victims=waiting_places(origin),
             )
+
+    def verdicts(self, view: View, kept: MutableMapping[str, list[float]]) -> Iterable[Verdict]:
+        """Return the edges of the pause graph, those with the most paused time."""
+        found = reasons(view)
+        if found is None:
+            return []
+        return [
+            Verdict(PAUSE_WAIT, (str(waiting), str(blocking), str(priority)), share)
+            for waiting, blocking, priority, share in found.edges(MOST_EDGES)
+        ]
 
 
 def _because(found: Reasons, origin: Origin, duty: float) -> str:

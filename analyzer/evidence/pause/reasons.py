@@ -124,6 +124,29 @@ class Reasons:
             len(tree.queues),
         )
 
+    def edges(self, most: int) -> list[tuple[Port, Port, int, float]]:
+        """Return who waits for whom: (waiting, blocking, priority, share of all time).
+
+        The strongest first; the share is of the last polls.
+        """
+        graph, level = self.graph, np.nan_to_num(self.queues.paused).mean(axis=1)
+        weight = level[graph.waiting] * graph.share
+        found = []
+        for edge in np.argsort(-weight, kind="stable")[:most].tolist():
+            waiting, blocking = int(graph.waiting[edge]), int(graph.blocking[edge])
+            if blocking < graph.n:
+                end: Port | None = self.port(blocking)
+            else:
+                end = self.far_port(blocking - graph.n)
+            if end is not None:
+                priority = int(self.queues.priority[waiting])
+                found.append((self.port(waiting), end, priority, float(weight[edge])))
+        return found
+
+    def port_of(self, origin: Origin) -> int:
+        """Return the number of the port whose queue an origin is, or stops."""
+        return origin.queue // PRIORITIES
+
     def port(self, place: int) -> Port:
         """Return the port of a vertex."""
         return self.pauses.crossings.ports[int(self.queues.port[place])]
