@@ -38,7 +38,7 @@ from analyzer.evidence.link.measures import (
     Reading,
 )
 from analyzer.evidence.link.reporting import link_verdicts
-from analyzer.evidence.link.rhythm import LAST, SILENCE, goes_on, rhythm
+from analyzer.evidence.link.rhythm import LAST, SILENCE, Rhythm, goes_on, rhythm
 from analyzer.evidence.link.signs import BEGAN, began, diagnosed, error_signs
 from analyzer.evidence.link.states import Kept, standings
 from analyzer.evidence.optics.fleet import RECALLED
@@ -131,6 +131,8 @@ class LinkSubhealthy(Detector[LinkSubhealthySettings]):
         for one in known.readings:
             for place in np.flatnonzero(one.ill & ~known.down).tolist():
                 ill[place].append(one)
+        for place in _again_in_one_poll(known):
+            ill[place].append(_of_raw(known))
         for place in sorted(ill):
             yield _finding(known, place, ill[place], ill.keys())
         said = {known.ends.ports[place] for place in ill}
@@ -174,13 +176,9 @@ def _finding(
         key=lambda line: (-line.severity, -line.score),
     )
     worst = lines[0]
-    raw = next(one for one in known.readings if one.measure is RAW)
     since = min(line.since for line in lines)
     start = began(known.view, port, since)
-    beat = rhythm(
-        known.view, known.ends, place, float(known.bits_per_second[place]),
-        float(raw.bands.warning[place]), _again(known, place),
-    )  # fmt: skip
+    beat = _beat(known, place)
     seen = error_signs(known, place, others)
     if beat.silence:
         seen[sign(Symptom.COMES_AND_GOES, port)] = True
@@ -204,10 +202,23 @@ def _finding(
     )
 
 
-def _again(known: Gathered, place: int) -> float | None:
-    """Return when a port began to err again, if it was seen well just before."""
+def _of_raw(known: Gathered) -> Reading:
+    return next(one for one in known.readings if one.measure is RAW)
+
+
+def _beat(known: Gathered, place: int) -> Rhythm:
+    """Return the rhythm of a port's errors before FEC."""
     stretch = known.stretches[RAW.name].get(place)
-    return stretch.since if stretch is not None and stretch.after_quiet else None
+    again = stretch.since if stretch is not None and stretch.after_quiet else None
+    line, limit = known.bits_per_second[place], _of_raw(known).bands.warning[place]
+    return rhythm(known.view, known.ends, place, float(line), float(limit), again)
+
+
+def _again_in_one_poll(known: Gathered) -> Iterator[int]:
+    """Yield ports that err in a single poll, which is no proof, and did so before."""
+    for place, stretch in known.stretches[RAW.name].items():
+        if stretch.once and not known.down[place] and _beat(known, place).silence:
+            yield place
 
 
 def _line(known: Gathered, place: int, one: Reading) -> _Line:

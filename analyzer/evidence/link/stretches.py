@@ -30,6 +30,8 @@ class Stretch:
     """Whether the counts vary far more than chance gives."""
     after_quiet: bool = False
     """Whether it was seen well just before `since`."""
+    once: bool = False
+    """Whether it was seen in one poll only: no proof, unless it happened before."""
 
 
 BURSTY = 5.0
@@ -67,17 +69,19 @@ def counted_stretches(
     interval = garwood(events, seconds * line[port], fano)
     proven = interval.lower > raw.bands.warning[port]
     once = (beyond & known).sum(axis=1) < LEAST
+    single = proven & once & lasting
     proven &= ~once | (lasting & (interval.lower > raw.bands.error[port]))
     lower = np.where(proven, interval.lower, np.minimum(interval.lower, raw.bands.warning[port]))
     found = {}
     for place, row in enumerate(port.tolist()):
         mine = np.flatnonzero(taken[place] & beyond[place])
-        if proven[place] and len(mine):
+        if (proven[place] or single[place]) and len(mine):
             found[row] = Stretch(
                 float(every.began[place, mine[0]]),
                 float(every.ended[place, mine[-1]]),
                 bool(fano[place] > BURSTY * max(1.0, _drift(every.increase[place][taken[place]]))),
                 bool((known[place] & ~beyond[place])[: mine[0]].any()),
+                not proven[place],
             )
     new = {
         "events": events, "seconds": seconds, "exposure": seconds * line[port],

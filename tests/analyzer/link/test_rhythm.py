@@ -9,6 +9,7 @@ from analyzer.detectors.link_subhealthy import LinkSubhealthy, LinkSubhealthySet
 from analyzer.evidence.link.rhythm import LONGEST, STEADY, of_pauses
 from analyzer.viewing import Viewing
 from fabrichealth.catalogue.ports import FEC_CORRECTED_BITS, UP
+from fabrichealth.kinds import Severity
 from fabrichealth.model import Finding, Floats
 from fabrichealth.topology import Device, Link, Topology
 from tests.analyzer.views import START, store_of
@@ -95,6 +96,16 @@ def test_a_loose_plug_is_said_to_be_ill_through_its_pauses_and_not_for_ever() ->
     assert said[-1] == []
     assert "comes and goes" in said[80 - first][0].because
     assert "comes_and_goes@host-0/eth0" in said[80 - first][0].signs
+
+
+def test_one_poll_is_no_proof_and_one_more_two_hours_later_is() -> None:
+    ill = np.zeros(8 * 12, bool)
+    ill[[50, 74]] = True
+    said = judged(ill, hours=4.0)
+    assert said[50 - 48] == []
+    (found,) = said[74 - 48]
+    assert "2 times within a day" in found.because
+    assert found.severity is Severity.TICKET
 
 
 def test_a_fault_that_was_mended_is_over_at_once() -> None:
