@@ -24,7 +24,7 @@ from fabrichealth.settings import Duration, seconds
 class PfcDeadlockSettings(DetectorSettings):
     """PFC-deadlock section of the configuration."""
 
-    window: Duration = seconds(60)
+    window: Duration = seconds(90)
     """How much of the recent past is looked at, poll by poll; eight polls of it."""
 
     memory: Duration = seconds(3600)

@@ -44,7 +44,7 @@ MOST_LINES = 6
 class PfcEcnMisconfiguredSettings(DetectorSettings):
     """ECN-misconfigured section of the configuration."""
 
-    window: Duration = seconds(120)
+    window: Duration = seconds(90)
     """How much of the recent past is looked at, poll by poll."""
 
     memory: Duration = seconds(7200)

@@ -26,7 +26,7 @@ NEGLIGIBLE = 0.1
 class PfcSlowReceiverSettings(DetectorSettings):
     """PFC-slow-receiver section of the configuration."""
 
-    window: Duration = seconds(120)
+    window: Duration = seconds(90)
     """How much of the recent past is looked at, poll by poll; the share is of eight polls of it."""
 
     memory: Duration = seconds(3600)

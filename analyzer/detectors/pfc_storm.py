@@ -30,7 +30,7 @@ MOST_EDGES = 2000
 class PfcStormSettings(DetectorSettings):
     """PFC-storm section of the configuration."""
 
-    window: Duration = seconds(60)
+    window: Duration = seconds(90)
     """How much of the recent past is looked at, poll by poll; eight polls of it."""
 
     memory: Duration = seconds(3600)
