@@ -20,6 +20,7 @@ from fabrichealth.kinds import Severity
 ROOMS = ("analyzer", "benchmarks/corpus", "fabrichealth/model", "fabrichealth/store",
          "fabrichealth/topology", "fabrichealth/catalogue")  # fmt: skip
 FILES = ("fabrichealth/kinds.py", "benchmarks/layers.py", "benchmarks/quiet_fleet.py")
+LISTS = ("false", "second", "apart", "suppressed", "joined")
 HOUSE = Path(__file__).resolve().parent.parent
 
 
@@ -89,7 +90,7 @@ def to_json(judged: Judged) -> dict[str, Any]:
         "met": [[asdict(one.truth), _told(one.told)] for one in matched.met],
         **{
             name: [_told(one) for one in getattr(matched, name)]
-            for name in ("false", "second", "apart", "suppressed")
+            for name in LISTS
         },
     }  # fmt: skip
 
@@ -97,8 +98,7 @@ def to_json(judged: Judged) -> dict[str, Any]:
 def of_json(plain: dict[str, Any]) -> Judged:
     """Read a judged corpus back."""
     rest = {
-        name: [told for one in plain[name] if (told := _to_told(one)) is not None]
-        for name in ("false", "second", "apart", "suppressed")
+        name: [told for one in plain[name] if (told := _to_told(one)) is not None] for name in LISTS
     }
     met = [Met(_to_truth(truth), _to_told(told)) for truth, told in plain["met"]]
     matched = Matched(met=met, **rest)

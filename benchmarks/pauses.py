@@ -179,7 +179,7 @@ def graph(many: int) -> None:
 def _plainly(found: Waits, paused: Floats) -> tuple[float, Floats]:
     """Let paused time flow vertex by vertex in topological order; return seconds and arrivals."""
     began = time.process_time()
-    whole = nx.DiGraph()
+    whole: nx.DiGraph[int] = nx.DiGraph()
     whole.add_weighted_edges_from(
         zip(found.waiting.tolist(), found.blocking.tolist(), found.share.tolist(), strict=True)
     )

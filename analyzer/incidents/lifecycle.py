@@ -257,6 +257,7 @@ def _merge(
     for other in merged:
         other.closed_at = min(now, max(other.last_seen, other.opened_at))
         other.because = f"{other.because}; explained by {incident.incident}"
+        other.merged_into = incident.incident
         ledger.incidents.remove(other)
         step.closed.append(other)
         _add_victims(incident, [other.culprit, *other.victims])

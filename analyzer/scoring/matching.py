@@ -74,12 +74,15 @@ class Matched:
     apart: list[Told] = field(default_factory=list)
     """Watch and info incidents that serve no truth: reported, not false."""
     suppressed: list[Told] = field(default_factory=list)
+    joined: list[Told] = field(default_factory=list)
+    """Pages and tickets that turned out to be one with another incident: told twice for a
+    while, then once."""
 
 
 def match(truths: Sequence[Truth], told: Sequence[Told], topology: Topology) -> Matched:
     """Give each truth its incident."""
     places = Places(topology)
-    heard = [one for one in told if not one.suppressed]
+    heard = [one for one in told if not one.suppressed and not one.joined]
     pairs = [
         (t, i)
         for t, truth in enumerate(truths)
@@ -102,6 +105,7 @@ def match(truths: Sequence[Truth], told: Sequence[Told], topology: Topology) -> 
         second=[one for i, one in left if one.counts and i in touched],
         apart=[one for _, one in left if not one.counts],
         suppressed=[one for one in told if one.suppressed],
+        joined=[one for one in told if one.joined and one.counts],
     )
 
 

@@ -21,7 +21,7 @@ def page(tally: Tally) -> str:
     text += f"false pages per 10,000 links and week: {tally.false_pages}\n"
     text += f"false tickets per 10,000 links and week: {tally.false_tickets}\n"
     text += f"second incidents on one truth: {tally.second}; apart (watch, info): {tally.apart}; "
-    text += f"suppressed: {tally.suppressed}\n"
+    text += f"suppressed: {tally.suppressed}; told apart before they were one: {tally.joined}\n"
     for title, split in (("kind", tally.by_kind()), ("cause", tally.by_cause())):
         if split:
             text += "\n" + by(title, split)

@@ -28,6 +28,7 @@ class Tally:
     second: int = 0
     apart: int = 0
     suppressed: int = 0
+    joined: int = 0
     link_weeks: float = 0.0
 
     def add(self, matched: Matched, links: int, seconds: float) -> None:
@@ -38,6 +39,7 @@ class Tally:
         self.second += len(matched.second)
         self.apart += len(matched.apart)
         self.suppressed += len(matched.suppressed)
+        self.joined += len(matched.joined)
         self.link_weeks += links * seconds / WEEK
 
     def join(self, other: "Tally") -> None:
@@ -48,6 +50,7 @@ class Tally:
         self.second += other.second
         self.apart += other.apart
         self.suppressed += other.suppressed
+        self.joined += other.joined
         self.link_weeks += other.link_weeks
 
     @property
@@ -157,7 +160,7 @@ class Tally:
         plain: dict[str, Any] = {
             "corpora": self.corpora, "truths": len(self.met), "found": len(self.found),
             "false": len(self.false), "second": self.second, "apart": self.apart,
-            "suppressed": self.suppressed, "link_weeks": self.link_weeks,
+            "suppressed": self.suppressed, "joined": self.joined, "link_weeks": self.link_weeks,
         }  # fmt: skip
         for name in (
             "recall", "precision", "kind", "culprit", "side", "cause", "cause_among_first",

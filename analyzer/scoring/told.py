@@ -28,6 +28,8 @@ class Told:
     causes: tuple[tuple[str, float], ...] = ()
     """Causes with their probabilities, the likeliest first."""
     suppressed: bool = False
+    joined: bool = False
+    """Whether it turned out to be one with another incident, which goes on."""
     because: str = ""
 
     @property
@@ -65,5 +67,6 @@ class Told:
             cause=plain["cause"],
             causes=tuple((one["cause"], one["probability"]) for one in plain["causes"]),
             suppressed=plain["suppressed_by"] is not None,
+            joined=plain.get("merged_into") is not None,
             because=plain["because"],
         )

@@ -86,7 +86,8 @@ class ReplayCommand(Command):
                     site.policy.judge_every if site else 10.0,
                 )
                 for incident in play.run():
-                    _show(incident, asked.json)
+                    if incident.merged_into is None:
+                        _show(incident, asked.json)
             finally:
                 store.close()
         return WELL
@@ -121,7 +122,8 @@ def tell_bundle(
             known = sorted([*events, *bundle.events], key=lambda event: event.at)
             every = detectors(site.detectors if site else None)
             pace = site.policy.judge_every if site else 10.0
-            found = list(Replay(store, topology, every, known, policy_of(site), pace).run())
+            play = Replay(store, topology, every, known, policy_of(site), pace)
+            found = [one for one in play.run() if one.merged_into is None]
         finally:
             store.close()
     if json:

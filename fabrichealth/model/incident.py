@@ -60,6 +60,8 @@ class Incident:
     safe_because: str | None = None
     data_quality: str = "good"
     suppressed_by: str | None = None
+    merged_into: str | None = None
+    """The incident that turned out to be the same; what is told of it goes on there."""
     held_back: str | None = None
     """Why it is no page though a finding asked for one: see `analyzer.incidents.restraint`."""
     operator: Word | None = None
@@ -132,6 +134,7 @@ class Incident:
             "safe_because": self.safe_because,
             "data_quality": self.data_quality,
             "suppressed_by": self.suppressed_by,
+            "merged_into": self.merged_into,
             "held_back": self.held_back,
             "operator": None if self.operator is None else asdict(self.operator),
             "earlier": [asdict(one) for one in self.earlier],
