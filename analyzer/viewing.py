@@ -96,10 +96,14 @@ class Viewing:
         if found is not None:
             return found
         found = self._store.window(metric, self._now, seconds)
-        if len(self._store.table.of(metric)):
+        many = len(self._store.table.of(metric))
+        if many:
+            # polls that are far apart anyway are exact, few, and kept by the store
+            seldom = len(found) == many and bool((found.period >= WIDE_STEP).all())
+            step = 0.0 if seldom else WIDE_STEP
             while found.values.shape[1] < ENOUGH_POLLS and seconds < WIDEST:
                 seconds = min(seconds * WIDER, WIDEST)
-                found = self._store.window(metric, self._now, seconds, WIDE_STEP)
+                found = self._store.window(metric, self._now, seconds, step)
         self._windows[key] = found
         return found
 

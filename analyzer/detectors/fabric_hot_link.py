@@ -59,6 +59,8 @@ class FabricHotLink(Detector[FabricHotLinkSettings]):
             if len(view[metric]):
                 ports, groups = siblings(view, metric, least=3)
                 for group in groups:
+                    if not (group.load >= self.settings.load).any():
+                        continue
                     yield from self._of(view, metric, group, ports.ports)
 
     def _of(
@@ -66,10 +68,7 @@ class FabricHotLink(Detector[FabricHotLinkSettings]):
     ) -> Iterator[Finding]:
         load, wanted = group.load, self.settings
         with np.errstate(invalid="ignore"):
-            busy = load >= wanted.load
-            if not busy.any():
-                return
-            hot = busy & (load >= wanted.times * row_median(load.T))
+            hot = (load >= wanted.load) & (load >= wanted.times * row_median(load.T))
         known = np.isfinite(load).sum(axis=1)
         count = hot.sum(axis=1)
         share = count / np.maximum(known, 1)

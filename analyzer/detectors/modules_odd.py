@@ -49,7 +49,7 @@ class ModulesOddSettings(DetectorSettings):
     memory: Duration = seconds(MEMORY)
     """Errors after FEC are counted over so long, to know what physics explains."""
 
-    every: Duration = seconds(1800)
+    every: Duration = seconds(3600)
     """How often it judges: it costs more than other detectors, and what it finds can wait."""
 
     past: Duration = seconds(21 * 86_400)

@@ -37,6 +37,9 @@ class PartsBadBatchSettings(DetectorSettings):
     memory: Duration = seconds(MEMORY)
     """Errors after FEC are counted over so long: they are rare."""
 
+    every: Duration = seconds(60)
+    """How often it judges: a lot fails over weeks."""
+
     past: Duration = seconds(21 * 86_400)
     """What light and signal usually are, and which modules were ill, is read off so long a past."""
 

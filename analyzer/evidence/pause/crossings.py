@@ -35,6 +35,7 @@ class Crossings:
         self._places: dict[Metric, Places] = {}
         self._queues: dict[Metric, Places] = {}
         self._devices: dict[str, int] = {}
+        self._names: list[str] = []
         self._tiers = tiers(topology)
         self._arrays: dict[str, NDArray[np.int64]] = {}
         for link in topology.links.values():
@@ -103,7 +104,9 @@ class Crossings:
 
     def name(self, device: int) -> str:
         """Return the name of a device by its number."""
-        return list(self._devices)[device]
+        if len(self._names) != len(self._devices):
+            self._names = list(self._devices)
+        return self._names[device]
 
     def find(self, port: Port) -> int | None:
         """Return the number of a port, None if it is not met."""

@@ -35,15 +35,20 @@ def siblings(view: View, metric: Metric, least: int) -> tuple[Crossings, list[Si
     rows = rows[speed[place[rows]] > 0]
     key = np.stack([ports.device[place[rows]], np.rint(speed[place[rows]] / 1e6)])
     _, group = np.unique(key, axis=1, return_inverse=True)
+    group = group.reshape(-1)
+    rows = rows[np.bincount(group)[group] >= least]
+    group = group[np.bincount(group)[group] >= least]
     order = np.argsort(group, kind="stable")
-    starts = np.flatnonzero(np.diff(group[order], prepend=-1))
-    found = []
-    for members in np.split(rows[order], starts[1:]):
-        if len(members) >= least:
-            load = _load(window, members) / speed[place[members]][:, None]
-            name = ports.name(int(ports.device[place[members[0]]]))
-            found.append(Siblings(name, place[members], load))
-    return ports, found
+    rows = rows[order]
+    load = _load(window, rows) / speed[place[rows]][:, None]
+    if not len(rows):
+        return ports, []
+    bounds = np.flatnonzero(np.diff(group[order], prepend=-1)).tolist()
+    return ports, [
+        Siblings(ports.name(int(ports.device[place[rows[start]]])), place[rows[start:end]],
+                 load[start:end])
+        for start, end in zip(bounds, [*bounds[1:], len(rows)], strict=True)
+    ]  # fmt: skip
 
 
 def _speed(view: View, ports: Crossings) -> Floats:
