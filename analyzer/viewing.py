@@ -8,6 +8,8 @@ read so seldom that the window asked for holds hardly a poll is looked at furthe
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from analyzer.detector import AnyDetector
 from analyzer.long_past import LongPast
 from analyzer.memory import Memory
@@ -26,6 +28,9 @@ WIDER = 6.0
 WIDE_STEP = 60.0
 """Wider windows are asked for by the minute: exact for what is read that seldom, and bounded for
 what was read often and fell silent."""
+
+HEARD = 0.9
+"""Where fewer series speak, some that were read often may have fallen silent."""
 
 WIDEST = 8 * 3600.0
 """But not beyond this."""
@@ -98,14 +103,22 @@ class Viewing:
         found = self._store.window(metric, self._now, seconds)
         many = len(self._store.table.of(metric))
         if many:
-            # polls that are far apart anyway are exact, few, and kept by the store
-            seldom = len(found) == many and bool((found.period >= WIDE_STEP).all())
-            step = 0.0 if seldom else WIDE_STEP
+            step = 0.0 if _seldom(found, many) else WIDE_STEP
             while found.values.shape[1] < ENOUGH_POLLS and seconds < WIDEST:
                 seconds = min(seconds * WIDER, WIDEST)
                 found = self._store.window(metric, self._now, seconds, step)
         self._windows[key] = found
         return found
+
+
+def _seldom(window: Window, many: int) -> bool:
+    """Return whether nearly all series speak, each at polls that are a minute apart at least.
+
+    A wider window of these holds few polls, exact ones, and the store has them at hand.
+    """
+    known = window.period[np.isfinite(window.period)]
+    heard = len(window) >= HEARD * many
+    return heard and len(known) > 0 and bool((known >= WIDE_STEP).all())
 
 
 def _spans(every: Iterable[AnyDetector], also: Mapping[Metric, float]) -> dict[Metric, float]:
