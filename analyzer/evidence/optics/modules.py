@@ -5,6 +5,7 @@ are all off is switched off (LowPwr, disabled), not ill; copper has no light. Th
 make the groups of peers that a module can be compared with.
 """
 
+import weakref
 from dataclasses import dataclass
 
 import numpy as np
@@ -60,20 +61,64 @@ class Modules:
 
 def modules(view: View, lanes: Roster, warm_up: float) -> Modules:
     """Return what is known of the modules; series of `lanes` must be numbered before."""
-    infos = view.changes(OPTICS_INFO)
-    identity, since = _identities(infos, view.past(OPTICS_INFO), lanes)
-    for port, link in view.topology.link_of.items():
-        number = lanes.port_number(port)
+    named = _named(view, lanes)
+    identity, since = named.identity, named.since
+    settled = _settled(view, lanes, warm_up) & ~(since > view.now - warm_up)
+    return Modules(identity, named.group, since, settled, named.copper)
+
+
+@dataclass(frozen=True, eq=False)
+class _Named:
+    """What follows from the names that modules give, and what it was worked out from."""
+
+    infos: NDArray[np.int32]
+    order: NDArray[np.int64]
+    """Which of several words of one port was said last."""
+    past: weakref.ReferenceType[Past]
+    topology: weakref.ReferenceType[Topology]
+    identity: list[Identity]
+    since: Floats
+    group: NDArray[np.int64]
+    copper: Bools
+
+
+# Derived and never decided upon: made again it is the same, only slower.
+_known: weakref.WeakKeyDictionary[Roster, _Named] = weakref.WeakKeyDictionary()
+
+
+def _named(view: View, lanes: Roster) -> _Named:
+    """Return what the modules say of themselves; worked out again only when that changed."""
+    infos, past = view.changes(OPTICS_INFO), view.past(OPTICS_INFO)
+    port = lanes.port[lanes.places(infos.table, OPTICS_INFO, infos.rows)]
+    several = np.flatnonzero(np.bincount(port, minlength=len(lanes.ports))[port] > 1)
+    order = several[np.argsort(infos.seen_at[several], kind="stable")]
+    kept = _known.get(lanes)
+    if (
+        kept is not None
+        and kept.past() is past
+        and kept.topology() is view.topology
+        and len(kept.identity) == len(lanes.ports)
+        and np.array_equal(kept.infos, infos.rows)
+        and np.array_equal(kept.order, order)
+    ):
+        return kept
+    identity, since = _identities(infos, past, lanes)
+    for end, link in view.topology.link_of.items():
+        number = lanes.port_number(end)
         if number is not None and not (identity[number].kind or identity[number].media):
             identity[number] = Identity(**{**vars(identity[number]), "media": link.medium})
     names: dict[tuple[str, ...], int] = {}
     group = [
-        names.setdefault(_likeness(one, port, view.topology), len(names))
-        for one, port in zip(identity, lanes.ports, strict=True)
+        names.setdefault(_likeness(one, end, view.topology), len(names))
+        for one, end in zip(identity, lanes.ports, strict=True)
     ]
-    settled = _settled(view, lanes, warm_up) & ~(since > view.now - warm_up)
     copper = np.array([one.copper for one in identity], np.bool_)
-    return Modules(identity, np.array(group, np.int64), since, settled, copper)
+    found = _Named(
+        infos.rows, order, weakref.ref(past), weakref.ref(view.topology),
+        identity, since, np.array(group, np.int64), copper,
+    )  # fmt: skip
+    _known[lanes] = found
+    return found
 
 
 def warmed(window: Window, warm_up: float) -> Floats:
