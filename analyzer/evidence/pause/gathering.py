@@ -93,8 +93,10 @@ class Pauses:
         place = np.minimum(np.searchsorted(chosen, far), max(len(chosen) - 1, 0))
         met = (far >= 0) & (chosen[place] == far) if len(chosen) else np.zeros(0, bool)
         speaks = np.zeros(int(ports.device.max(initial=-1)) + 2, bool)
-        known = np.isfinite(self.stopped.share).any(axis=1).reshape(-1, PRIORITIES).any(axis=1)
-        speaks[ports.device[known]] = True
+        known = np.isfinite(self.occupancy)
+        for share in (self.stopped.share, self.stops.share):
+            known |= np.isfinite(share).any(axis=1)
+        speaks[ports.device[known.reshape(-1, PRIORITIES).any(axis=1)]] = True
         return Queues(
             ports.device[port],
             port,

@@ -192,7 +192,7 @@ def _routed(
 
 def begun(view: View, origin: Origin, level: float) -> float:
     """Return since when an origin stops its peer for more than `level` of each poll (unix s)."""
-    return _begun(view, origin.stopped or origin.port, origin.port, origin.priority, level)
+    return _begun(view, origin.stopped, origin.port, origin.priority, level)
 
 
 def begun_of(view: View, found: Reasons, place: int, level: float) -> float:
@@ -201,15 +201,15 @@ def begun_of(view: View, found: Reasons, place: int, level: float) -> float:
     return _begun(view, stopped, found.far_port(place) or stopped, priority, level)
 
 
-def _begun(view: View, stopped: Port, stopping: Port, priority: int, level: float) -> float:
+def _begun(view: View, stopped: Port | None, stopping: Port, priority: int, level: float) -> float:
     """Read it off the counter of either end, over the whole window; now if neither tells."""
     ends: list[tuple[Metric, Labels]] = [
-        (PFC_RX_PAUSE, (*stopped, str(priority))),
-        (TRANSMIT_WAIT, stopped),
         (PFC_TX_PAUSE, (*stopping, str(priority))),
-        (PFC_RX_FRAMES, (*stopped, str(priority))),
         (PFC_TX_FRAMES, (*stopping, str(priority))),
     ]
+    if stopped is not None:
+        ends[:0] = [(PFC_RX_PAUSE, (*stopped, str(priority))), (TRANSMIT_WAIT, stopped)]
+        ends.append((PFC_RX_FRAMES, (*stopped, str(priority))))
     for metric, labels in ends:
         window = view[metric]
         row = window.row(*labels)
