@@ -99,7 +99,7 @@ class Netbox(Source):
             SourceUnavailable: no first page of cables could be had.
         """
         if self._http is None:
-            raise SourceUnavailable(f"{self.target.name}: no address; give address: https://..")
+            raise self.addressless
         columns = Columns(self.table)
         gathered = _Gathered()
         self._deadline = asyncio.get_running_loop().time() + self.settings.patience

@@ -61,8 +61,14 @@ UNREACHED = "cannot connect, or the connection broke; is it up, and the address 
 SCHEMES = ("redis", "rediss", "unix")
 
 
-PROMISE = re.compile(rb"(?:^|\r\n)\*\d{8,}\r\n")
-"""An array of so many elements: the parser makes room for all of them before it reads one."""
+PROMISE = re.compile(rb"\*\d{8,}\r\n")
+"""An array of so many elements: the parser makes room for all of them before it reads one.
+
+Begun by what stands literally in it, which is found eighty times as fast as a choice.
+"""
+
+LONGEST_PROMISE = 32
+"""Bytes of one, and of the line's end before it: it may come in two parts."""
 
 
 class _Metered:
@@ -71,6 +77,8 @@ class _Metered:
     def __init__(self, stream: asyncio.StreamReader, client: "RedisClient") -> None:
         self._stream = stream
         self._client = client
+        self._before = b"\r\n"
+        """What came last, with which a promise may have begun."""
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._stream, name)
@@ -88,9 +96,17 @@ class _Metered:
 
     def _taken(self, part: bytes) -> bytes:
         self._client.room -= len(part)
-        if self._client.room < 0 or PROMISE.search(part):
+        seam = self._before + part[:LONGEST_PROMISE]
+        if self._client.room < 0 or _promises(seam) or _promises(part):
             raise TooMuch
+        self._before = (self._before + part[-LONGEST_PROMISE:])[-LONGEST_PROMISE:]
         return part
+
+
+def _promises(part: bytes) -> bool:
+    """Return whether a line of some bytes promises more elements than any switch has."""
+    starts = (found.start() for found in PROMISE.finditer(part))
+    return any(start > 1 and part[start - 2 : start] == b"\r\n" for start in starts)
 
 
 @dataclass(slots=True)
