@@ -15,6 +15,11 @@ MOST_STEPS = 4
 MOST_ALTERNATIVES = 3
 
 
+MOST_BRANCHES = 8
+
+WAITS = "fabric_pause_wait_ratio"
+"""Evidence of this metric is an edge of the pause graph: it is drawn."""
+
 CALLED = {"true": "called real", "false": "called a false alarm", "ack": "somebody is at it"}
 """What an operator's word means, for others."""
 
@@ -76,7 +81,8 @@ def story(incident: Mapping[str, Any], now: float | None = None) -> str:
     lines += _remedy(incident)
     lines.append(f"data       {incident['data_quality']}")
     lines += _victims(incident["victims"])
-    lines += _evidence(incident["evidence"])
+    lines += _pause_tree(incident["evidence"])
+    lines += _evidence([one for one in incident["evidence"] if one["metric"] != WAITS])
     lines += [
         f"not        {other['culprit']['id']}: {other['why_not']}"
         for other in incident["alternatives"][:MOST_ALTERNATIVES]
@@ -159,6 +165,31 @@ def _victims(victims: list[Mapping[str, str]]) -> list[str]:
     if len(victims) > MOST_VICTIMS:
         lines.append(f"             and {len(victims) - MOST_VICTIMS} more")
     return lines
+
+
+def _pause_tree(evidence: list[Mapping[str, Any]]) -> list[str]:
+    """Draw who waits for whom, from where it begins."""
+    edges = {
+        (one["labels"]["waiting"], one["labels"]["blocking"]): one["value"]
+        for one in evidence
+        if one["metric"] == WAITS
+    }
+    waiting = {who for who, _ in edges}
+    roots = list(dict.fromkeys(whom for _, whom in edges if whom not in waiting))
+    lines: list[str] = []
+    told: set[str] = set()
+
+    def draw(whom: str, depth: int) -> None:
+        for (who, other), share in edges.items():
+            if other == whom and who not in told and len(told) < MOST_BRANCHES:
+                told.add(who)
+                lines.append(f"  {'   ' * depth}`- {who} waits {share:.0%} of the time")
+                draw(who, depth + 1)
+
+    for root in roots[:1]:
+        lines.append(f"  {root}")
+        draw(root, 0)
+    return [f"waits      {_many(len(edges), 'queue')}, nearest first", *lines] if lines else []
 
 
 def _evidence(evidence: list[Mapping[str, Any]]) -> list[str]:

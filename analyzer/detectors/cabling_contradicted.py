@@ -26,6 +26,9 @@ class CablingContradictedSettings(DetectorSettings):
     memory: Duration = seconds(3600)
     """What was heard longer ago than this is forgotten."""
 
+    every: Duration = seconds(60)
+    """How often it judges: nobody replugs faster."""
+
     hold: Duration = seconds(600)
     """A far end that is heard for less than this is not yet news: somebody may be plugging."""
 

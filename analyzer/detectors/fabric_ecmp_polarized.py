@@ -23,6 +23,9 @@ from fabrichealth.settings import Duration, seconds
 PARTS = 3
 """The window is judged in so many parts, each of which must say the same (D3)."""
 
+LEAST_TOLD = 1e-3
+"""Of links that chance leaves empty: less is none."""
+
 MOST_FLOWS = 1e6
 """Links that are perfectly even do not prove more flows than this."""
 
@@ -103,7 +106,7 @@ class FabricEcmpPolarized(Detector[FabricEcmpPolarizedSettings]):
         says = (
             f"{empty} of {len(mean)} uplinks stay empty while {len(busy)} share the load evenly "
             f"(as of {min(flows, MOST_FLOWS):.0f} flows or more, which would leave "
-            f"{by_chance:.2g} empty)"
+            f"{max(by_chance, LEAST_TOLD):.2g} empty at most)"
         )
         yield Finding(
             kind=FABRIC_ECMP_POLARIZED,
@@ -112,7 +115,8 @@ class FabricEcmpPolarized(Detector[FabricEcmpPolarizedSettings]):
             since=since,
             at=view.now,
             evidence=[
-                evidence(TX_BYTES, port, float(load), view.now, f"carries {load:.1%} of its rate",
+                evidence(TX_BYTES, port, float(load), view.now,
+                         f"{port} carries {load:.1%} of its rate",
                          float(mean.mean()), "ratio")
                 for port, load in zip(
                     [*busy[:4], *idle[:4]],

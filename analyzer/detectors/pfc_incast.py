@@ -13,8 +13,15 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import METRICS
-from analyzer.evidence.pause.reasons import Origin, Reasons, reasons, waiting_places
+from analyzer.evidence.pause.reasons import (
+    Origin,
+    Reasons,
+    branches,
+    reasons,
+    waiting_places,
+)
 from analyzer.evidence.testimony import evidence
+from fabrichealth.catalogue.congestion import PAUSE_WAIT
 from fabrichealth.catalogue.ports import SPEED, TX_BYTES
 from fabrichealth.kinds import PFC_INCAST
 from fabrichealth.model import Finding, View
@@ -44,7 +51,7 @@ class PfcIncast(Detector[PfcIncastSettings]):
     """Full queues at ports at line rate for which others wait; score 1.0 is the least load."""
 
     kinds = (PFC_INCAST,)
-    metrics = (*METRICS, SPEED)
+    metrics = (*METRICS, SPEED, PAUSE_WAIT)
     remembers = (SPEED,)
     settings_type = PfcIncastSettings
 
@@ -86,7 +93,10 @@ def _finding(view: View, origin: Origin, load: float, since: float, least: float
         score=load / least,
         since=since,
         at=view.now,
-        evidence=[evidence(TX_BYTES, origin.port, load, view.now, says, least, "ratio")],
+        evidence=[
+            evidence(TX_BYTES, origin.port, load, view.now, says, least, "ratio"),
+            *branches(origin, view.now),
+        ],
         because=(
             f"{origin.port} {says} for it; it explains {origin.share:.0%} of the paused time of "
             f"{origin.queues} queues"

@@ -11,9 +11,16 @@ from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.gathering import METRICS
-from analyzer.evidence.pause.reasons import Origin, Reasons, begun, reasons, waiting_places
+from analyzer.evidence.pause.reasons import (
+    Origin,
+    Reasons,
+    begun,
+    branches,
+    reasons,
+    waiting_places,
+)
 from analyzer.evidence.testimony import evidence
-from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
+from fabrichealth.catalogue.congestion import PAUSE_WAIT, PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.catalogue.ports import SPEED
 from fabrichealth.kinds import PFC_SLOW_RECEIVER
 from fabrichealth.model import Finding, View
@@ -46,7 +53,7 @@ class PfcSlowReceiver(Detector[PfcSlowReceiverSettings]):
     """Share of time for which a host stops its switch; score 1.0 is the least that counts."""
 
     kinds = (PFC_SLOW_RECEIVER,)
-    metrics = (*METRICS, SPEED)
+    metrics = (*METRICS, SPEED, PAUSE_WAIT)
     remembers = (SPEED,)
     settings_type = PfcSlowReceiverSettings
 
@@ -94,7 +101,8 @@ def _finding(
         since=since,
         at=view.now,
         evidence=[
-            evidence(metric, (*port, str(origin.priority)), duty, view.now, says, 0.0, "ratio")
+            evidence(metric, (*port, str(origin.priority)), duty, view.now, says, 0.0, "ratio"),
+            *branches(origin, view.now),
         ],
         because=(
             f"{origin.port} {says} on priority {priority}, for "

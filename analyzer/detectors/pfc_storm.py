@@ -14,7 +14,14 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import METRICS
-from analyzer.evidence.pause.reasons import Origin, Reasons, begun, reasons, waiting_places
+from analyzer.evidence.pause.reasons import (
+    Origin,
+    Reasons,
+    begun,
+    branches,
+    reasons,
+    waiting_places,
+)
 from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.congestion import PAUSE_WAIT, PFC_RX_PAUSE, PFC_TX_PAUSE
@@ -44,7 +51,7 @@ class PfcStorm(Detector[PfcStormSettings]):
     """Duty of the port where pauses begin; score 1.0 is the duty of a storm."""
 
     kinds = (PFC_STORM,)
-    metrics = (*METRICS, SPEED)
+    metrics = (*METRICS, SPEED, PAUSE_WAIT)
     remembers = (SPEED,)
     settings_type = PfcStormSettings
 
@@ -65,7 +72,7 @@ class PfcStorm(Detector[PfcStormSettings]):
                 score=duty / self.settings.duty,
                 since=min(since, before.get(str(origin.port), since)),
                 at=view.now,
-                evidence=list(_evidence(found, origin, duty, view.now)),
+                evidence=[*_evidence(found, origin, duty, view.now), *branches(origin, view.now)],
                 because=_because(found, origin, duty),
                 victims=waiting_places(origin),
             )

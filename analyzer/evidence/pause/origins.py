@@ -60,7 +60,7 @@ def absorbed(graph: Waits, paused: Floats) -> tuple[Floats, Floats]:
             break
         left = np.asarray(forward @ left, np.float64)
     home = ends.astype(np.float64)
-    for _ in range(DEEPEST):
+    for _ in range(DEEPEST - 1):  # as many hops as above
         further = np.where(ends, 1.0, flow @ home)
         if np.abs(further - home).max(initial=0.0) <= SETTLED:
             break

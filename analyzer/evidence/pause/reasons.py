@@ -9,7 +9,9 @@ from analyzer.evidence.pause.gathering import POLLS, Pauses, gather
 from analyzer.evidence.pause.origins import Tree, trees, victims
 from analyzer.evidence.pause.shares import Shares
 from analyzer.evidence.pause.waiting import PAUSED, Allowed, Places, Queues, Waits, waits
+from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.congestion import (
+    PAUSE_WAIT,
     PFC_RX_FRAMES,
     PFC_RX_PAUSE,
     PFC_TX_FRAMES,
@@ -18,7 +20,10 @@ from fabrichealth.catalogue.congestion import (
 from fabrichealth.catalogue.ports import TRANSMIT_WAIT
 from fabrichealth.counters import increases
 from fabrichealth.metric import Metric
-from fabrichealth.model import Floats, Labels, Place, Port, View
+from fabrichealth.model import Evidence, Floats, Labels, Place, Port, View
+
+MOST_BRANCHES = 8
+"""Of a tree that are told with its origin: what is near says enough."""
 
 STEADY_SECONDS = 5.0
 """Pauses of this long are no burst (C2); coarser polls need two."""
@@ -43,6 +48,8 @@ class Origin:
     """Ports whose queues wait for it, nearest first."""
     queues: int
     """How many queues the tree has."""
+    edges: tuple[tuple[Port, Port, float], ...] = ()
+    """(waiting, blocking, share of all time) of the nearest, each queue once, from the origin."""
     lone: bool = False
     """Whether the port says itself that it stops what it faces, and no cable is known."""
 
@@ -102,7 +109,9 @@ class Reasons:
         alone = alone[pauses.crossings.far[alone // PRIORITIES] < 0]
         ports = pauses.crossings.ports
         return [
-            Origin(ports[one // PRIORITIES], None, one % PRIORITIES, one, True, 1.0, (), 1, True)
+            Origin(
+                ports[one // PRIORITIES], None, one % PRIORITIES, one, True, 1.0, (), 1, lone=True
+            )
             for one in alone.tolist()
         ]
 
@@ -122,7 +131,32 @@ class Reasons:
             share,
             tuple(dict.fromkeys(self.port(one) for one in waiting.tolist())),
             len(tree.queues),
+            self._branches(vertex),
         )
+
+    def _branches(self, origin: int) -> tuple[tuple[Port, Port, float], ...]:
+        """Return the nearest edges that lead to an origin, the strongest of each queue."""
+        graph, level = self.graph, np.nan_to_num(self.queues.paused).mean(axis=1)
+        weight = level[graph.waiting] * graph.share
+        found: list[tuple[Port, Port, float]] = []
+        seen, front = {origin}, [origin]
+        while front and len(found) < MOST_BRANCHES:
+            edges = np.flatnonzero(np.isin(graph.blocking, front))
+            front = []
+            for edge in edges[np.argsort(-weight[edges], kind="stable")].tolist():
+                waiting = int(graph.waiting[edge])
+                if waiting not in seen:
+                    seen.add(waiting)
+                    front.append(waiting)
+                    found.append((self.port(waiting), self._end(edge), float(weight[edge])))
+        return tuple(found[:MOST_BRANCHES])
+
+    def _end(self, edge: int) -> Port:
+        """Return the port that an edge waits for."""
+        blocking = int(self.graph.blocking[edge])
+        if blocking < self.graph.n:
+            return self.port(blocking)
+        return self.far_port(blocking - self.graph.n) or self.port(blocking - self.graph.n)
 
     def edges(self, most: int) -> list[tuple[Port, Port, int, float]]:
         """Return who waits for whom: (waiting, blocking, priority, share of all time).
@@ -133,14 +167,9 @@ class Reasons:
         weight = level[graph.waiting] * graph.share
         found = []
         for edge in np.argsort(-weight, kind="stable")[:most].tolist():
-            waiting, blocking = int(graph.waiting[edge]), int(graph.blocking[edge])
-            if blocking < graph.n:
-                end: Port | None = self.port(blocking)
-            else:
-                end = self.far_port(blocking - graph.n)
-            if end is not None:
-                priority = int(self.queues.priority[waiting])
-                found.append((self.port(waiting), end, priority, float(weight[edge])))
+            waiting = int(graph.waiting[edge])
+            priority = int(self.queues.priority[waiting])
+            found.append((self.port(waiting), self._end(edge), priority, float(weight[edge])))
         return found
 
     def port_of(self, origin: Origin) -> int:
@@ -224,6 +253,21 @@ def _begun(view: View, stopped: Port | None, stopping: Port, priority: int, leve
             at = first[0] - 1 if len(first) else known[-1]
             return float(np.nan_to_num(one.times[0, at], nan=view.now))
     return view.now
+
+
+def branches(origin: Origin, now: float) -> list[Evidence]:
+    """Return the nearest edges of an origin's tree as lines of evidence."""
+    return [
+        evidence(
+            PAUSE_WAIT,
+            (str(waiting), str(blocking), str(origin.priority)),
+            min(share, 1.0),
+            now,
+            f"{waiting} waits for {blocking} {share:.0%} of the time",
+            0.0,
+        )
+        for waiting, blocking, share in origin.edges
+    ]
 
 
 def waiting_places(origin: Origin) -> tuple[Place, ...]:

@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from fabrichealth.catalogue.congestion import BUFFER_ALPHA, BUFFER_POOL, ECN_THRESHOLD
+from fabrichealth.catalogue.congestion import (
+    BUFFER_ALPHA,
+    BUFFER_POOL,
+    ECN_THRESHOLD,
+    PFC_XOFF_THRESHOLD,
+)
 from tests.conformance.recipe import Recipe
 from tests.conformance.world import World
 
@@ -14,5 +19,10 @@ def misconfigured(world: World) -> None:
 
 SICK = Recipe(
     misconfigured,
-    healthy={ECN_THRESHOLD: 100e3, BUFFER_ALPHA: 1 / 64, BUFFER_POOL: 12e6},
+    healthy={
+        ECN_THRESHOLD: 100e3,
+        BUFFER_ALPHA: 1 / 64,
+        BUFFER_POOL: 12e6,
+        PFC_XOFF_THRESHOLD: 1e6,
+    },
 )
