@@ -254,6 +254,7 @@ def to_incident(plain: Mapping[str, Any]) -> Incident:
         safe_because=plain["safe_because"],
         data_quality=plain["data_quality"],
         suppressed_by=plain["suppressed_by"],
+        merged_into=plain.get("merged_into"),
         held_back=plain.get("held_back"),
         operator=_maybe(Word, plain.get("operator")),
         earlier=[Earlier(**one) for one in plain.get("earlier", ())],
