@@ -23,7 +23,8 @@ KEYS = {
     "culprit", "victims", "path", "alternatives", "cause", "causes", "score", "evidence",
     "because", "forecast", "action", "safe_to_drain", "safe_because", "data_quality",
     "suppressed_by",
-    "merged_into", "held_back", "operator", "earlier", "repair", "proof",  # ours, beyond the contract's
+    # ours, beyond the contract's
+    "merged_into", "held_back", "operator", "earlier", "repair", "proof",
 }  # fmt: skip
 """Of an incident object, as the contract has them."""
 
