@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.pause.circles import Circle, circles, stuck
+from analyzer.evidence.pause.circles import Circle, circles
 from analyzer.evidence.pause.gathering import METRICS
 from analyzer.evidence.pause.reasons import Reasons, begun_of, reasons
 from analyzer.evidence.testimony import evidence
@@ -44,8 +44,7 @@ class PfcDeadlock(Detector[PfcDeadlockSettings]):
         found = reasons(view)
         if found is None or not len(found.chosen):
             return
-        still = stuck(found.queues.paused, found.pauses.sent[found.chosen])
-        still &= found.pauses.stopped.exact[found.chosen]
+        still = found.standing_still()
         since = np.full(len(found.chosen), np.inf)
         for place in np.flatnonzero(still).tolist():
             since[place] = begun_of(view, found, place, 0.5)

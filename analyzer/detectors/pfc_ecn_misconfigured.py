@@ -65,6 +65,9 @@ class PfcEcnMisconfiguredSettings(DetectorSettings):
     paused: float = Field(default=0.01, gt=0, lt=1)
     """Pauses of less than this share of the time need no marks."""
 
+    explained: float = Field(default=0.6, gt=0, le=1)
+    """A queue must explain this share of the pauses around it, else they have another reason."""
+
     arrivals: float = Field(default=10.0, gt=0)
     """Marked packets a second for which a NIC must notify the sender."""
 
@@ -149,7 +152,7 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
         for origin in found.origins():
             labels = (*origin.port, str(origin.priority))
             row = marks.row(*labels)
-            if not origin.full or row is None:
+            if not origin.full or row is None or origin.share < self.settings.explained:
                 continue
             one = marks.select(np.array([row]))
             steps = increases(one.values, one.times)

@@ -46,6 +46,9 @@ class PfcStormSettings(DetectorSettings):
     duty: float = Field(default=0.5, gt=0, le=1)
     """A port that stops its peer for this share of 5 s (or of two polls) storms."""
 
+    explained: float = Field(default=0.6, gt=0, le=1)
+    """A switch is the origin only if it explains this share of the pauses around it."""
+
 
 class PfcStorm(Detector[PfcStormSettings]):
     """Duty of the port where pauses begin; score 1.0 is the duty of a storm."""
@@ -61,7 +64,12 @@ class PfcStorm(Detector[PfcStormSettings]):
         if found is None:
             return
         before = {str(finding.about): finding.since for finding in view.before}
+        circling = found.circling()
         for origin in found.origins():
+            if origin.forwards and origin.share < self.settings.explained:
+                continue  # what stops it in turn was only not seen
+            if origin.port in circling or origin.stopped in circling:
+                continue  # nobody in a circle stops the others: it is a deadlock
             duty = found.duty(origin)
             if origin.full or not found.exact(origin) or duty < self.settings.duty:
                 continue

@@ -4,11 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from analyzer.evidence.pause.circles import circles, stuck
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import POLLS, Pauses, gather
 from analyzer.evidence.pause.origins import Tree, trees, victims
 from analyzer.evidence.pause.shares import Shares
-from analyzer.evidence.pause.waiting import PAUSED, Allowed, Places, Queues, Waits, waits
+from analyzer.evidence.pause.waiting import PAUSED, Allowed, Bools, Places, Queues, Waits, waits
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.congestion import (
     PAUSE_WAIT,
@@ -42,6 +43,8 @@ class Origin:
     """Number of the stopped or full queue among all of the fabric."""
     seen: bool
     """Whether anything is read of the device that stops others."""
+    forwards: bool
+    """Whether the device that stops others passes on what it gets: it may have a reason itself."""
     share: float
     """Of its tree's paused time, what it explains."""
     waiting: tuple[Port, ...]
@@ -91,6 +94,18 @@ class Reasons:
         """Return whether that share is counted as time; else it is an upper bound."""
         return bool(self.shares(origin).exact[origin.queue])
 
+    def standing_still(self) -> Bools:
+        """Return which vertices stand still, by counters of time ([n])."""
+        still = stuck(self.queues.paused, self.pauses.sent[self.chosen])
+        return np.asarray(still & self.pauses.stopped.exact[self.chosen], np.bool_)
+
+    def circling(self) -> set[Port]:
+        """Return the ports of every queue that is part of a deadlock."""
+        still = self.standing_still()
+        since = np.zeros(len(self.chosen))
+        found = circles(self.queues, self.graph, still, since, 1.0) if still.any() else []
+        return {self.port(one) for ring in found for one in ring.members.tolist()}
+
     def origins(self) -> list[Origin]:
         """Return the origins of all trees, each tree's likeliest first.
 
@@ -110,7 +125,16 @@ class Reasons:
         ports = pauses.crossings.ports
         return [
             Origin(
-                ports[one // PRIORITIES], None, one % PRIORITIES, one, True, 1.0, (), 1, lone=True
+                ports[one // PRIORITIES],
+                None,
+                one % PRIORITIES,
+                one,
+                seen=True,
+                forwards=False,
+                share=1.0,
+                waiting=(),
+                queues=1,
+                lone=True,
             )
             for one in alone.tolist()
         ]
@@ -128,6 +152,7 @@ class Reasons:
             queue % PRIORITIES,
             queue,
             vertex < n or bool(self.queues.ends[place]) or not bool(self.queues.unseen[place]),
+            vertex >= n and not bool(self.queues.ends[place]) and far is not None,
             share,
             tuple(dict.fromkeys(self.port(one) for one in waiting.tolist())),
             len(tree.queues),
