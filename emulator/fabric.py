@@ -125,6 +125,11 @@ class Fabric:
             for end in (cable.a, cable.b):
                 self.ports[end] = PortState(end, cable)
                 self._ports_by_device.setdefault(end.partition("/")[0], []).append(end)
+        for cable in plan.cables:  # they have been lit for long
+            one, other = self.ports[cable.a].optical, self.ports[cable.b].optical
+            if one is not None and other is not None:
+                one.module.receive(other.module)
+                other.module.receive(one.module)
         self.hosts = {
             name: HostState(
                 name,

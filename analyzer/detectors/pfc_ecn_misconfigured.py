@@ -139,8 +139,8 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
                 f"queue pauses ({why}): set K_min to {low / 1e3:.0f} kB, K_max to "
                 f"{high / 1e3:.0f} kB"
             )
-            line = evidence(ECN_THRESHOLD, labels, most, since, says, limit)
             whole = f"{device}/{port} priority {priority}: {says}"
+            line = evidence(ECN_THRESHOLD, labels, most, since, whole, limit)
             yield _Proof(Port(device, port), most / limit, line, whole)
 
     def _behaviour(self, view: View) -> Iterator[_Proof]:

@@ -126,8 +126,13 @@ class Crossings:
             self._arrays = self._worked_out()
         return self._arrays[name]
 
+    def _leads_up(self, device: str, other: str) -> bool:
+        """Return whether a cable leads away from hosts; among switches alone each one may."""
+        here, there = self._tiers.get(device, HIGH), self._tiers.get(other, HIGH)
+        return there > here or (here == there == HIGH and forwards(self._topology, other))
+
     def _worked_out(self) -> dict[str, NDArray[np.int64]]:
-        topology, tiers_ = self._topology, self._tiers
+        topology = self._topology
         columns: dict[str, list[int]] = {
             name: [] for name in ("device", "far", "far_device", "ends", "upward", "mbps")
         }
@@ -138,8 +143,7 @@ class Crossings:
                 -1 if other is None else self._number[other],
                 -1 if other is None else self._devices[other.device],
                 other is not None and not forwards(topology, other.device),
-                other is not None
-                and tiers_.get(other.device, HIGH) > tiers_.get(port.device, HIGH),
+                other is not None and self._leads_up(port.device, other.device),
                 0 if other is None else round(1e3 * (topology.link_of[port].speed_gbps or 0)),
             )
             for column, value in zip(columns.values(), row, strict=True):
@@ -159,7 +163,10 @@ def forwards(topology: Topology, device: str) -> bool:
 
 
 def tiers(topology: Topology) -> dict[str, int]:
-    """Return how many cables lie between each device and the nearest host (hosts: 0)."""
+    """Return how many cables lie between each device and the nearest host (hosts: 0).
+
+    Where no way leads to a host, the tier that is written.
+    """
     near: dict[str, set[str]] = {}
     for link in topology.links.values():
         one, other = (end.device for end in link.ends)
@@ -173,7 +180,8 @@ def tiers(topology: Topology) -> dict[str, int]:
             if other not in found:
                 found[other] = found[device] + 1
                 front.append(other)
-    return found
+    written = {name: row.tier for name, row in topology.devices.items() if row.tier is not None}
+    return {**written, **found} if found else written
 
 
 # Derived and never decided upon: made again it is the same, only slower.

@@ -132,6 +132,13 @@ def test_parallel_links_are_compared_above_a_floor(gbps: list[float], found: int
         assert "2.0" in finding.because
 
 
+def test_a_leaf_without_hosts_in_the_topology_has_uplinks_all_the_same() -> None:
+    load = np.full((12, 4), 120.0)
+    load[:, 0] = 380.0
+    (finding,) = said("fabric_hot_link", uplinks(load), period=30.0, topology=leaf(hosts=0))
+    assert str(finding.about) == "leaf/up0"
+
+
 def test_one_burst_over_one_link_is_nothing() -> None:
     load = np.full((12, 4), 100.0)
     load[5, 0] = 390.0
