@@ -126,7 +126,8 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
                 says = f"with alpha {alpha[0]:g}, {self.settings.busy_queues:g} queues full"
                 limits.append((fair, says))
             xoff = fixed.get((device, port, priority))
-            if xoff is not None and xoff[0] > 0:
+            if xoff is not None and xoff[0] > 0 and alpha is None:
+                # of a dynamic threshold the switch may state its headroom by that name
                 limits.append((xoff[0], "its fixed threshold"))
             if not limits:
                 continue
