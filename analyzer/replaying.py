@@ -17,6 +17,9 @@ from fabrichealth.topology import Topology
 LONGEST_SILENCE = 3600.0
 """A stretch in which nothing at all was read for so long is stepped over."""
 
+LONGEST_PERIOD = 7200.0
+"""What is read more seldom than this is no poll: moments that lie apart."""
+
 SAMPLE = 1800.0
 """The poll period is read off the first half hour, or off more if that holds too little."""
 
@@ -60,7 +63,8 @@ class Replay:
             self.policy,
         )
         judge.tell(self.events)
-        for now in self._moments(first, last, step, max(LONGEST_SILENCE, 3 * period)):
+        reach = max(LONGEST_SILENCE, 3 * min(period, LONGEST_PERIOD))
+        for now in self._moments(first, last, step, reach):
             self.passes += 1
             yield judge.judge(now)
 

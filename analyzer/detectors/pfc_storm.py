@@ -73,6 +73,8 @@ class PfcStorm(Detector[PfcStormSettings]):
             duty = found.duty(origin)
             if origin.full or not found.exact(origin) or duty < self.settings.duty:
                 continue
+            if not found.lasting(origin, self.settings.duty / 2):
+                continue
             since = begun(view, origin, self.settings.duty / 2)
             yield Finding(
                 kind=PFC_STORM,

@@ -62,6 +62,8 @@ def _visits(folder: Path, device: str, moment: float | None) -> Iterator[Visit]:
         told = moment if moment >= EPOCH else None
         yield Visit(device, tuple(files), moment, told)
     for entry in entries:
+        if entry.is_symlink() and entry.is_dir():
+            continue  # it may lead back here
         if entry.is_dir():
             said = moment_of(entry.name)
             if said is None:

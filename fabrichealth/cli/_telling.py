@@ -10,7 +10,7 @@ from pathlib import Path
 from fabrichealth.cli._incidents import LOCAL, PATIENCE, arguments, request
 from fabrichealth.cli._site import load
 from fabrichealth.errors import SiteError, SourceUnavailable, UsageError
-from fabrichealth.events import Event
+from fabrichealth.events import Event, parse
 
 
 def telling_arguments(parser: argparse.ArgumentParser) -> None:
@@ -23,10 +23,18 @@ def tell(asked: argparse.Namespace, events: list[Event]) -> str:
     """Tell events; return to whom, for a person.
 
     Raises:
-        UsageError: the site has no events file, or a daemon is told without a token.
+        UsageError: the site has no events file, a daemon is told without a token, or an event
+            is one that nobody could read.
         SiteError: the events file cannot be written.
         SourceUnavailable: the daemon does not answer, or refuses.
     """
+    for event in events:
+        try:
+            parse(event.to_json())
+        except ValueError as wrong:
+            raise UsageError(
+                f"this event could not be read again ({wrong}); nothing told"
+            ) from None
     if asked.config is None:
         url = asked.url or LOCAL
         for event in events:

@@ -64,6 +64,11 @@ class EventCommand(Command):
         return WELL
 
 
+LONGEST = 366 * 86_400.0
+LONGEST_SAID = "366d"
+"""Nothing is announced for longer, or further ahead."""
+
+
 def events_of(asked: argparse.Namespace, now: float) -> list[Event]:
     """Return what is asked as events: one, or a start and its end.
 
@@ -101,9 +106,12 @@ def _seconds(option: str, text: str | None) -> float:
     if text is None:
         return 0.0
     try:
-        return seconds_of(text)
+        found = seconds_of(text)
     except ValueError as wrong:
         raise UsageError(f"{option} {wrong}") from None
+    if not 0 < found <= LONGEST:
+        raise UsageError(f"{option} {text}: must be more than nothing and at most {LONGEST_SAID}")
+    return found
 
 
 def _check(event: Event, topology: Topology) -> None:

@@ -147,12 +147,15 @@ def _in_turn(
     for grid, slot in zip(grids, slots, strict=True):
         follows = grid.times[:, 0] > last[slot]
         begun[slot] = np.where(follows, filled[slot], begun[slot])
+        count = (~np.isnan(grid.times)).sum(axis=1)
+        if (count[~follows] != (filled - begun)[slot[~follows]]).any():
+            return None  # a part of the piece before: what follows has its place beyond it
         where = begun[slot][:, None] + np.arange(grid.times.shape[1])
         cell = (slot[:, None], where)
         if not np.array_equal(times[cell][~follows], grid.times[~follows], equal_nan=True):
             return None
         times[cell] = grid.times
-        filled[slot] = begun[slot] + (~np.isnan(grid.times)).sum(axis=1)
+        filled[slot] = begun[slot] + count
         last[slot] = times[slot, filled[slot] - 1]
         columns.append(where)
     return columns, times[:, : int(filled.max())]

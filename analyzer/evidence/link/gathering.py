@@ -122,7 +122,10 @@ class Gathered:
 
 def gather(view: View, look: Look) -> Gathered:
     """Return what is known; worked out once a pass for the same look."""
-    return view.once((gather, look, view.topology), lambda: _gather(view, look))
+    found = view.once((gather, look, view.topology), lambda: _gather(view, look))
+    if len(found.down) != len(found.ends):  # somebody has met more ports meanwhile
+        found = _gather(view, look)
+    return found
 
 
 def _gather(view: View, look: Look) -> Gathered:

@@ -26,6 +26,9 @@ from fabrichealth.model import Evidence, Floats, Labels, Place, Port, View
 MOST_BRANCHES = 8
 """Of a tree that are told with its origin: what is near says enough."""
 
+MOST_POLLS = 0.6
+"""Of the last polls so many must say the same."""
+
 STEADY_SECONDS = 5.0
 """Pauses of this long are no burst (C2); coarser polls need two."""
 
@@ -89,6 +92,15 @@ class Reasons:
         last = self.shares(origin).share[origin.queue, -self.steady :]
         known = np.isfinite(last)
         return float(last[known].mean()) if known.any() else 0.0
+
+    def lasting(self, origin: Origin, share: float) -> bool:
+        """Return whether most of the last polls, and two at the least, are beyond a share.
+
+        One wild poll is none, however wild.
+        """
+        last = self.shares(origin).share[origin.queue, -self.steady :]
+        beyond = int(np.count_nonzero(np.nan_to_num(last) >= share))
+        return beyond >= max(2, round(MOST_POLLS * self.steady))
 
     def exact(self, origin: Origin) -> bool:
         """Return whether that share is counted as time; else it is an upper bound."""

@@ -102,5 +102,5 @@ def paused(
         mine = queue[moved]
         with np.errstate(invalid="ignore"):
             impossible[mine] = (rate > IMPOSSIBLE).any(axis=1)
-            share[mine] = np.minimum(rate, 1.0)
+            share[mine] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))
     return Shares(share, exact, impossible)

@@ -55,3 +55,15 @@ def test_frames_alone_bound_a_share_and_prove_no_storm() -> None:
         (PFC_RX_FRAMES, ("nic-c", "eth0", "3")): rising(25_000.0),
     }
     assert said("pfc_storm", frames) == []
+
+
+def test_more_pause_than_time_is_no_reading() -> None:
+    stands = [5000.0] * 10
+    for odd in ([0.0, 5000.0], [5e6, 5e6], [5080.0, 5160.0]):
+        key = (PFC_RX_PAUSE, ("leaf-0", "Ethernet0", "3"))
+        assert said("pfc_storm", {key: [*stands, *odd]}, period=10.0) == []
+
+
+def test_one_poll_is_no_storm_however_long_it_is() -> None:
+    key = (PFC_RX_PAUSE, ("leaf-0", "Ethernet0", "3"))
+    assert said("pfc_storm", {key: [0.0] * 11 + [10.0]}, period=10.0) == []
