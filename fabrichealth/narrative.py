@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from fabrichealth.catalogue.congestion import PAUSE_WAIT
+
 MOST_VICTIMS = 5
 MOST_EVIDENCE = 7
 MOST_RUNGS = 3
@@ -17,7 +19,7 @@ MOST_ALTERNATIVES = 3
 
 MOST_BRANCHES = 8
 
-WAITS = "fabric_pause_wait_ratio"
+WAITS = str(PAUSE_WAIT)
 """Evidence of this metric is an edge of the pause graph: it is drawn."""
 
 CALLED = {"true": "called real", "false": "called a false alarm", "ack": "somebody is at it"}

@@ -12,7 +12,8 @@ import numpy as np
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.circles import Circle, circles
 from analyzer.evidence.pause.gathering import METRICS
-from analyzer.evidence.pause.reasons import Reasons, begun_of, reasons
+from analyzer.evidence.pause.reasons import Reasons, reasons
+from analyzer.evidence.pause.telling import begun_of
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE
 from fabrichealth.catalogue.ports import SPEED

@@ -13,13 +13,8 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import METRICS
-from analyzer.evidence.pause.reasons import (
-    Origin,
-    Reasons,
-    branches,
-    reasons,
-    waiting_places,
-)
+from analyzer.evidence.pause.reasons import Origin, Reasons, reasons
+from analyzer.evidence.pause.telling import branches, waiting_places
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.congestion import PAUSE_WAIT
 from fabrichealth.catalogue.ports import SPEED, TX_BYTES

@@ -14,14 +14,8 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import METRICS
-from analyzer.evidence.pause.reasons import (
-    Origin,
-    Reasons,
-    begun,
-    branches,
-    reasons,
-    waiting_places,
-)
+from analyzer.evidence.pause.reasons import Origin, Reasons, reasons
+from analyzer.evidence.pause.telling import begun, branches, waiting_places
 from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.congestion import PAUSE_WAIT, PFC_RX_PAUSE, PFC_TX_PAUSE

@@ -1,0 +1,73 @@
+"""Telling: since when an origin stops others, and its tree, as findings tell them."""
+
+import numpy as np
+
+from analyzer.evidence.pause.reasons import Origin, Reasons
+from analyzer.evidence.testimony import evidence
+from fabrichealth.catalogue.congestion import (
+    PAUSE_WAIT,
+    PFC_RX_FRAMES,
+    PFC_RX_PAUSE,
+    PFC_TX_FRAMES,
+    PFC_TX_PAUSE,
+)
+from fabrichealth.catalogue.ports import TRANSMIT_WAIT
+from fabrichealth.counters import increases
+from fabrichealth.metric import Metric
+from fabrichealth.model import Evidence, Labels, Place, Port, View
+
+
+def begun(view: View, origin: Origin, level: float) -> float:
+    """Return since when an origin stops its peer for more than `level` of each poll (unix s)."""
+    return _begun(view, origin.stopped, origin.port, origin.priority, level)
+
+
+def begun_of(view: View, found: Reasons, place: int, level: float) -> float:
+    """Return since when a vertex is stopped for more than `level` of each poll (unix s)."""
+    stopped, priority = found.port(place), int(found.queues.priority[place])
+    return _begun(view, stopped, found.far_port(place) or stopped, priority, level)
+
+
+def _begun(view: View, stopped: Port | None, stopping: Port, priority: int, level: float) -> float:
+    """Read it off the counter of either end, over the whole window; now if neither tells."""
+    ends: list[tuple[Metric, Labels]] = [
+        (PFC_TX_PAUSE, (*stopping, str(priority))),
+        (PFC_TX_FRAMES, (*stopping, str(priority))),
+    ]
+    if stopped is not None:
+        ends[:0] = [(PFC_RX_PAUSE, (*stopped, str(priority))), (TRANSMIT_WAIT, stopped)]
+        ends.append((PFC_RX_FRAMES, (*stopped, str(priority))))
+    for metric, labels in ends:
+        window = view[metric]
+        row = window.row(*labels)
+        if row is None:
+            continue
+        one = window.select(np.array([row]))
+        rate = increases(one.values, one.times).rate()[0]
+        known = np.flatnonzero(np.isfinite(rate))
+        if len(known):
+            low = known[rate[known] < level]
+            first = known[known > (low[-1] if len(low) else -1)]
+            at = first[0] - 1 if len(first) else known[-1]
+            return float(np.nan_to_num(one.times[0, at], nan=view.now))
+    return view.now
+
+
+def branches(origin: Origin, now: float) -> list[Evidence]:
+    """Return the nearest edges of an origin's tree as lines of evidence."""
+    return [
+        evidence(
+            PAUSE_WAIT,
+            (str(waiting), str(blocking), str(origin.priority)),
+            min(share, 1.0),
+            now,
+            f"{waiting} waits for {blocking} {share:.0%} of the time",
+            0.0,
+        )
+        for waiting, blocking, share in origin.edges
+    ]
+
+
+def waiting_places(origin: Origin) -> tuple[Place, ...]:
+    """Return the ports that wait for an origin, as victims."""
+    return tuple(Place("port", str(port)) for port in origin.waiting if port != origin.port)
