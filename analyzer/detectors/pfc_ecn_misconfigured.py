@@ -150,7 +150,7 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
         marks = view[ECN_MARKED_PACKETS]
         if found is None or not len(marks):
             return
-        for origin in found.origins():
+        for origin in found.origins:
             labels = (*origin.port, str(origin.priority))
             row = marks.row(*labels)
             if not origin.full or row is None or origin.share < self.settings.explained:

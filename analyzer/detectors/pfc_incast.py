@@ -55,7 +55,7 @@ class PfcIncast(Detector[PfcIncastSettings]):
         found = reasons(view)
         if found is None:
             return
-        for origin in found.origins():
+        for origin in found.origins:
             if not origin.full or len(origin.waiting) < self.settings.senders:
                 continue
             load = found.pauses.carried[origin.queue // PRIORITIES, -found.steady :]

@@ -57,7 +57,7 @@ class PfcSlowReceiver(Detector[PfcSlowReceiverSettings]):
         if found is None:
             return
         before = {str(finding.about): finding.since for finding in view.before}
-        for origin in found.origins():
+        for origin in found.origins:
             duty, exact = found.duty(origin), found.exact(origin)
             unknown = not origin.lone and origin.port == origin.stopped
             if origin.full or unknown or not origin.seen:

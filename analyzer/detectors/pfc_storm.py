@@ -59,7 +59,7 @@ class PfcStorm(Detector[PfcStormSettings]):
             return
         before = {str(finding.about): finding.since for finding in view.before}
         circling = found.circling()
-        for origin in found.origins():
+        for origin in found.origins:
             if origin.forwards and origin.share < self.settings.explained:
                 continue  # what stops it in turn was only not seen
             if origin.port in circling or origin.stopped in circling:

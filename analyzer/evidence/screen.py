@@ -19,7 +19,7 @@ from analyzer.evidence.link.receivers import Places
 from analyzer.evidence.optics.quantities import BIAS, HEAT, RX, SNR_HOST, SNR_MEDIA, TX, Quantity
 from analyzer.evidence.optics.roster import roster
 from analyzer.evidence.parts.belonging import Belonging
-from analyzer.evidence.parts.shifts import speaks
+from analyzer.evidence.parts.shifts import mean_of_units, of_units, speaks
 from analyzer.evidence.robust import NORMAL_PER_MAD
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, View
@@ -91,22 +91,10 @@ def features(view: View, known: Gathered, own: Belonging) -> Features:
 
 def _level(view: View, own: Belonging, quantity: Quantity) -> Floats:
     """Return the median of the window, averaged over the lanes of each unit ([u])."""
-    window = view[quantity.metric]
-    lanes = roster(window.table)
-    lanes.learn(window.table, quantity.metric)
-    if quantity.side:
-        rows = lanes.having(window.table, quantity.metric, window.series, quantity.tail)
-        window = window.select(rows)
-    if not len(window):
-        return np.full(len(own), np.nan)
-    places = lanes.places(window.table, quantity.metric, window.series)
-    unit: Places = own.units("modules", lanes.ports)[lanes.port[places]]
+    window, unit_of = of_units(view, own, quantity)
     level = row_median(window.values)
-    told = np.isfinite(level) & (unit >= 0) & speaks(window)
-    number = np.bincount(unit[told], minlength=len(own))
-    total = np.bincount(unit[told], level[told], minlength=len(own))
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(number > 0, total / number, np.nan)
+    told = np.isfinite(level) & speaks(window)
+    return mean_of_units(level, np.where(told, unit_of, -1), len(own))
 
 
 def since(view: View, own: Belonging, one: Odd) -> float:

@@ -7,7 +7,8 @@ reference, A3 and B5).
 
 import math
 
-from analyzer.evidence.link.limits import Facts, Quantity, limits_of
+from analyzer.evidence.link.limits import Quantity, limits_of
+from analyzer.evidence.link.receivers import facts_of
 from fabrichealth.events import Event
 from fabrichealth.kinds import LINK_DEGRADED_SPEED, LINK_DOWN, OPTICS_DEGRADING, OPTICS_OVERHEATING
 from fabrichealth.model import Incident, Proof
@@ -45,9 +46,6 @@ def claimed(link: Link, topology: Topology) -> float | None:
     """Return the error limit of what a link loses for good; None if its technology has none."""
     devices = [topology.devices.get(end.device) for end in link.ends]
     silicon = next((one.silicon for one in devices if one and one.silicon), "")
-    lane = (link.speed_gbps or 0.0) / link.lanes if link.lanes else 0.0
-    retry = link.plr if "plr" in link.model_fields_set else None
-    facts = Facts(link.technology, link.generation, silicon, lane, link.fec, retry, link.medium)
-    limits = limits_of(facts)
+    limits = limits_of(facts_of(link, silicon))
     band = limits.bands.get(Quantity.SYMBOL) if limits else None
     return band.error if band else None

@@ -193,14 +193,20 @@ class Receivers:
         one, other = link.ends
         there = devices.get((other if port == one else one).device)
         silicon = (here.silicon if here else "") or (there.silicon if there else "")
-        retry = link.plr if "plr" in link.model_fields_set else None
         speed, lanes = float(link.speed_gbps or 0.0), int(link.lanes or 0)
-        facts = Facts(
-            link.technology, link.generation, silicon, speed / lanes if lanes else 0.0,
-            fec or link.fec, retry, link.medium or medium,
-        )  # fmt: skip
+        facts = facts_of(link, silicon, fec, medium)
         roles = (here.role if here else "", there.role if there else "", _length(link))
         return _worked_out(facts, speed or float("nan"), link.line_rate_gbps or 0.0, lanes, roles)
+
+
+def facts_of(link: Link, silicon: str, fec: str = "", medium: str = "") -> Facts:
+    """Return what is known of a link: as written, and the code and medium that a port says."""
+    lane = (link.speed_gbps or 0.0) / link.lanes if link.lanes else 0.0
+    retry = link.plr if "plr" in link.model_fields_set else None
+    return Facts(
+        link.technology, link.generation, silicon, lane, fec or link.fec, retry,
+        link.medium or medium,
+    )  # fmt: skip
 
 
 TOLD = tuple(PORT_INFO.labels.index(name) for name in ("technology", "medium", "fec"))

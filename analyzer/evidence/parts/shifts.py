@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from analyzer.evidence.durations import Bools, unbroken
+from analyzer.evidence.durations import FRESH_POLLS, Bools, unbroken
 from analyzer.evidence.optics.quantities import RX, SNR_HOST, SNR_MEDIA, TX, Quantity
 from analyzer.evidence.optics.roster import Places, roster
 from analyzer.evidence.parts.belonging import Belonging
@@ -21,9 +21,6 @@ from fabrichealth.model.quantiles import row_quantile
 QUANTITIES = (RX, TX, SNR_MEDIA, SNR_HOST)
 USUAL = 0.75
 MOST_DB = 6.0
-FRESH = 3.5
-"""Polls of its own period after which a lane no longer speaks."""
-
 LEAST_PEERS = 8
 NARROWEST = 0.1
 """dB by which units differ at the least: what is read is rounded."""
@@ -74,34 +71,37 @@ def shifts(view: View, own: Belonging) -> dict[str, Shift]:
 
 
 def _shift(view: View, own: Belonging, quantity: Quantity) -> Shift:
-    whole = view[quantity.metric]
-    lanes = roster(whole.table)
-    lanes.learn(whole.table, quantity.metric)
-    window = whole
-    if quantity.side:
-        window = whole.select(
-            lanes.having(whole.table, quantity.metric, whole.series, quantity.tail)
-        )
-    units, size = own.units("modules", lanes.ports), len(own)
+    window, unit_of = of_units(view, own, quantity)
+    size = len(own)
     if not len(window):
         nothing = np.full(size, np.nan)
         none = np.empty(0, np.intp)
         return Shift(quantity, nothing, nothing, nothing, window, none, np.empty(0))
-    places = lanes.places(window.table, quantity.metric, window.series)
-    unit_of = units[lanes.port[places]]
     usual = _usual_of(view.past(quantity.metric), window)
     with np.errstate(invalid="ignore"):
         lost = np.clip(window.last - usual, -MOST_DB, MOST_DB)
         worst = np.clip(np.fmin.reduce(window.values, axis=1) - usual, -MOST_DB, MOST_DB)
     unit_of = np.where(speaks(window) & np.isfinite(lost), unit_of, -1)
-    change = _mean(lost, unit_of, size)
+    change = mean_of_units(lost, unit_of, size)
     middle, spread = group_spread(change, own.stratum, LEAST_PEERS)
     deviations = (middle - change) / np.maximum(spread, NARROWEST)
-    lowest = _mean(worst, unit_of, size)
+    lowest = mean_of_units(worst, unit_of, size)
     return Shift(quantity, change, deviations, lowest, window, unit_of, usual)
 
 
-def _mean(values: Floats, unit_of: Places, size: int) -> Floats:
+def of_units(view: View, own: Belonging, quantity: Quantity) -> tuple[Window, Places]:
+    """Return the window of a quantity, on its own side, and the unit of each row (-1: none)."""
+    window = view[quantity.metric]
+    lanes = roster(window.table)
+    lanes.learn(window.table, quantity.metric)
+    if quantity.side:
+        rows = lanes.having(window.table, quantity.metric, window.series, quantity.tail)
+        window = window.select(rows)
+    units = own.units("modules", lanes.ports)
+    return window, units[lanes.port[lanes.places(window.table, quantity.metric, window.series)]]
+
+
+def mean_of_units(values: Floats, unit_of: Places, size: int) -> Floats:
     """Return the mean over the lanes of each unit ([u]); NaN where there is none."""
     known = unit_of >= 0
     number = np.bincount(unit_of[known], minlength=size)
@@ -114,7 +114,7 @@ def speaks(window: Window) -> Bools:
     """Return which rows were read within a few polls of their target ([s])."""
     steps = np.diff(window.at, axis=1)  # there are far fewer targets than rows
     period = row_quantile(steps, 0.5)
-    limit = np.where(np.isfinite(period), FRESH * period, window.seconds / 2)
+    limit = np.where(np.isfinite(period), FRESH_POLLS * period, window.seconds / 2)
     with np.errstate(invalid="ignore"):
         return np.asarray(window.until - window.last_at <= limit[window.clock], np.bool_)
 

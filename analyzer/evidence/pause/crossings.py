@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.pause.waiting import Bools, Places
+from fabrichealth.catalogue.ports import SPEED
 from fabrichealth.metric import Metric
-from fabrichealth.model import Floats, Ids, Port, SeriesTable
+from fabrichealth.model import Changes, Floats, Ids, Port, SeriesTable
 from fabrichealth.topology import Topology
 
 PRIORITIES = 8
@@ -101,6 +102,19 @@ class Crossings:
         """Speed of the cable as written, bit/s; NaN where nothing is written."""
         gbps = self._column("mbps").astype(np.float64) * 1e6
         return np.asarray(np.where(gbps > 0, gbps, np.nan), np.float64)
+
+    def speed(self, said: Changes) -> Floats:
+        """Return each port's speed: what it says, else what is written (bit/s, [p])."""
+        place = self.places(said.table, SPEED, said.rows)
+        speed = self.written_speed.copy()
+        told = said.value > 0
+        speed[place[told]] = said.value[told]
+        return speed
+
+    def far_queues(self, queues: Places) -> Places:
+        """Return the queues of the same priority at the far ends, -1 where no cable is known."""
+        far = self.far[queues // PRIORITIES]
+        return np.where(far < 0, -1, far * PRIORITIES + queues % PRIORITIES)
 
     def name(self, device: int) -> str:
         """Return the name of a device by its number."""

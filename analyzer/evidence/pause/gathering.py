@@ -5,8 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.evidence.pause.crossings import PRIORITIES, Crossings, crossings
-from analyzer.evidence.pause.shares import Shares, heard, paused, rates
-from analyzer.evidence.pause.waiting import PAUSED, Bools, Places, Queues
+from analyzer.evidence.pause.shares import Shares, paused, placed
+from analyzer.evidence.pause.waiting import PAUSED, Places, Queues
 from fabrichealth.catalogue.congestion import (
     PFC_RX_FRAMES,
     PFC_RX_PAUSE,
@@ -16,8 +16,8 @@ from fabrichealth.catalogue.congestion import (
     QUEUE_TX_BYTES,
     QUEUE_TX_PACKETS,
 )
-from fabrichealth.catalogue.ports import RX_BYTES, SPEED, TRANSMIT_WAIT, TX_BYTES
-from fabrichealth.model import Changes, Floats, View, Window
+from fabrichealth.catalogue.ports import SPEED, TRANSMIT_WAIT, TX_BYTES
+from fabrichealth.model import Floats, View, Window
 
 POLLS = 8
 """So many of the last polls are looked at one by one."""
@@ -31,12 +31,9 @@ DEEP_SECONDS = 20e-6
 PACKET_BYTES = 1024
 """Of a packet, where a queue counts packets only; that it moves is all that is asked."""
 
-AGREE = 0.2
-"""Both ends of a cable count the same pauses to within so much (C1)."""
-
 METRICS = (
     PFC_RX_PAUSE, PFC_TX_PAUSE, PFC_RX_FRAMES, PFC_TX_FRAMES, QUEUE_OCCUPANCY, QUEUE_TX_BYTES,
-    QUEUE_TX_PACKETS, TX_BYTES, RX_BYTES, TRANSMIT_WAIT,
+    QUEUE_TX_PACKETS, TX_BYTES, TRANSMIT_WAIT,
 )  # fmt: skip
 
 
@@ -53,14 +50,10 @@ class Pauses:
     """bit/s; NaN unknown."""
     carried: Floats
     """Share of line rate that the port sent, [p, k]."""
-    received: Floats
-    """Share of line rate that the port received, [p, k]."""
     occupancy: Floats
     """Bytes in the queue, mean of the last polls; NaN unknown."""
     sent: Floats
     """Share of line rate that the queue sent, [q, k]; its port's where only that is known."""
-    disagree: Bools
-    """Whether the two ends of the cable count different pauses."""
     period: float
     """Seconds between polls of the usual queue; NaN if none was read twice."""
 
@@ -77,19 +70,14 @@ class Pauses:
         """Return the queues that have to do with pauses, and those that face them."""
         level = np.nan_to_num(self.stopped.share).mean(axis=1)
         some = np.flatnonzero((level > PAUSED) | (self.congested > 0))
-        far = self.far(some)
+        far = self.crossings.far_queues(some)
         return np.union1d(some, far[far >= 0])
-
-    def far(self, queues: Places) -> Places:
-        """Return the queues of the same priority at the far ends, -1 where no cable is known."""
-        far = self.crossings.far[queues // PRIORITIES]
-        return np.where(far < 0, -1, far * PRIORITIES + queues % PRIORITIES)
 
     def queues(self, chosen: Places) -> Queues:
         """Return some queues (ascending) as vertices of a graph."""
         ports = self.crossings
         port = chosen // PRIORITIES
-        far = self.far(chosen)
+        far = ports.far_queues(chosen)
         place = np.minimum(np.searchsorted(chosen, far), max(len(chosen) - 1, 0))
         met = (far >= 0) & (chosen[place] == far) if len(chosen) else np.zeros(0, bool)
         speaks = np.zeros(int(ports.device.max(initial=-1)) + 2, bool)
@@ -123,9 +111,8 @@ def _gather(view: View) -> Pauses | None:
         return None
     ports = crossings(told[0].table, view.topology)
     by_queue = [(w, ports.queues(w.table, w.metric, w.series)) for w in told]
-    loads = [
-        (w, ports.places(w.table, w.metric, w.series)) for w in (view[TX_BYTES], view[RX_BYTES])
-    ]
+    load = view[TX_BYTES]
+    load_place = ports.places(load.table, TX_BYTES, load.series)
     waiting = ports.places(waits.table, TRANSMIT_WAIT, waits.series)
     filled = view[QUEUE_OCCUPANCY]
     filled_queue = ports.queues(filled.table, QUEUE_OCCUPANCY, filled.series)
@@ -133,77 +120,55 @@ def _gather(view: View) -> Pauses | None:
         (w, ports.queues(w.table, w.metric, w.series), size)
         for w, size in ((view[QUEUE_TX_PACKETS], PACKET_BYTES), (view[QUEUE_TX_BYTES], 1))
     ]
-    speed = _speed(ports, view.changes(SPEED))
+    speed = ports.speed(view.changes(SPEED))
     n = len(speed)  # every port is met by now
     each = np.repeat(speed, PRIORITIES)
     size = n * PRIORITIES
     stopped = paused(size, POLLS, by_queue[0], by_queue[2], each)
     stops = paused(size, POLLS, by_queue[1], by_queue[3], each)
     _credits(stopped, waits, waiting)
-    far = np.where(ports.far < 0, -1, ports.far)
-    other = np.repeat(far * PRIORITIES, PRIORITIES) + np.tile(np.arange(PRIORITIES), n)
-    other[np.repeat(far < 0, PRIORITIES)] = -1
-    disagree = _joined(stopped, stops, other)
+    _fill_in(stopped, stops, ports.far_queues(np.arange(size)))
     periods = np.concatenate([w.period[np.isfinite(w.period)] for w in (*told, waits)])
-    carried = _load(n, speed, *loads[0])
+    carried = _load(n, speed, load, load_place)
     return Pauses(
         ports,
         stopped,
         stops,
         each,
         carried,
-        _load(n, speed, *loads[1]),
         _occupancy(size, filled, filled_queue),
         _sent(carried, each, emptied),
-        disagree,
         float(np.median(periods)) if len(periods) else float("nan"),
     )
-
-
-def _speed(ports: Crossings, said: Changes) -> Floats:
-    """Return each port's speed: what it says, else what is written (bit/s, [p])."""
-    place = ports.places(said.table, SPEED, said.rows)
-    speed = ports.written_speed.copy()
-    told = said.value > 0
-    speed[place[told]] = said.value[told]
-    return speed
 
 
 def _credits(stopped: Shares, waits: Window, place: Places) -> None:
     """Count time without credits (InfiniBand) as pauses of priority 0."""
     if not len(waits):
         return
-    queue = place * PRIORITIES
-    told = queue[heard(waits, POLLS)]
+    told, moved, rate = placed(waits, place * PRIORITIES, POLLS)
     stopped.share[told], stopped.exact[told] = 0.0, True
-    moved, rate = rates(waits, POLLS)
-    stopped.share[queue[moved]] = np.minimum(rate, 1.0)
+    stopped.share[moved] = np.minimum(rate, 1.0)
 
 
-def _joined(stopped: Shares, stops: Shares, far: Places) -> Bools:
-    """Fill in what only the other end says; return where both speak and disagree ([q])."""
+def _fill_in(stopped: Shares, stops: Shares, far: Places) -> None:
+    """Fill in what only the other end says, or what it alone counts as time."""
     both = np.flatnonzero(far >= 0)
     own, other = stopped.share[both], stops.share[far[both]]
-    mean = [np.nan_to_num(one).mean(axis=1) for one in (own, other)]
-    exact = stopped.exact[both] & stops.exact[far[both]]
-    known = np.isfinite(own).any(axis=1) & np.isfinite(other).any(axis=1) & exact
-    most = np.maximum(*mean)
-    disagree = np.zeros(len(far), bool)
-    disagree[both] = known & (most > PAUSED * 5) & (np.abs(mean[0] - mean[1]) > AGREE * most)
-    better = ~stopped.exact[both] & np.isfinite(other).any(axis=1) & stops.exact[far[both]]
+    exact = stops.exact[far[both]]
+    better = ~stopped.exact[both] & np.isfinite(other).any(axis=1) & exact
     missing = ~np.isfinite(own).any(axis=1) | better
     stopped.share[both[missing]] = other[missing]
-    stopped.exact[both[missing]] = stops.exact[far[both[missing]]]
-    return disagree
+    stopped.exact[both[missing]] = exact[missing]
 
 
 def _load(n: int, speed: Floats, window: Window, place: Places) -> Floats:
     """Return the share of line rate of each port, [p, k]."""
     load = np.full((n, POLLS), np.nan)
     if len(window):
-        load[place[heard(window, POLLS)]] = 0.0
-        moved, rate = rates(window, POLLS)
-        load[place[moved]] = rate * 8.0 / speed[place[moved]][:, None]
+        still, moved, rate = placed(window, place, POLLS)
+        load[still] = 0.0
+        load[moved] = rate * 8.0 / speed[moved][:, None]
     return load
 
 
@@ -212,11 +177,9 @@ def _sent(carried: Floats, speed: Floats, emptied: list[tuple[Window, Places, in
     sent = np.repeat(carried, PRIORITIES, axis=0)
     for window, queue, size in emptied:
         if len(window):
-            sent[queue[heard(window, POLLS) & (queue >= 0)]] = 0.0
-            moved, rate = rates(window, POLLS)
-            moved, rate = moved[queue[moved] >= 0], rate[queue[moved] >= 0]
-            mine = queue[moved]
-            sent[mine] = rate * size * 8.0 / speed[mine][:, None]
+            still, moved, rate = placed(window, queue, POLLS)
+            sent[still] = 0.0
+            sent[moved] = rate * size * 8.0 / speed[moved][:, None]
     return sent
 
 

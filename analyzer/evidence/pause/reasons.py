@@ -1,6 +1,7 @@
 """Reasons: the pauses of this pass, each tree of them with where it begins."""
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -10,9 +11,7 @@ from analyzer.evidence.pause.gathering import POLLS, Pauses, gather
 from analyzer.evidence.pause.origins import Tree, trees, victims
 from analyzer.evidence.pause.shares import Shares
 from analyzer.evidence.pause.waiting import PAUSED, Allowed, Bools, Places, Queues, Waits, waits
-from fabrichealth.catalogue.congestion import (
-    PFC_RX_PAUSE,
-)
+from fabrichealth.catalogue.congestion import PFC_RX_PAUSE
 from fabrichealth.model import Floats, Port, View
 
 MOST_BRANCHES = 8
@@ -57,7 +56,7 @@ class Origin:
         return self.stopped is None and not self.lone
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class Reasons:
     """What a pass knows of pauses and their origins."""
 
@@ -110,8 +109,9 @@ class Reasons:
         found = circles(self.queues, self.graph, still, since, 1.0) if still.any() else []
         return {self.port(one) for ring in found for one in ring.members.tolist()}
 
+    @cached_property
     def origins(self) -> list[Origin]:
-        """Return the origins of all trees, each tree's likeliest first.
+        """The origins of all trees, each tree's likeliest first.
 
         And ports that say themselves that they stop what they face, where no cable is known.
         """
@@ -163,10 +163,15 @@ class Reasons:
             self._branches(vertex),
         )
 
+    @cached_property
+    def _weight(self) -> Floats:
+        """Share of all time for which each edge is waited along ([e])."""
+        level = np.nan_to_num(self.queues.paused).mean(axis=1)
+        return np.asarray(level[self.graph.waiting] * self.graph.share, np.float64)
+
     def _branches(self, origin: int) -> tuple[tuple[Port, Port, float], ...]:
         """Return the nearest edges that lead to an origin, the strongest of each queue."""
-        graph, level = self.graph, np.nan_to_num(self.queues.paused).mean(axis=1)
-        weight = level[graph.waiting] * graph.share
+        graph, weight = self.graph, self._weight
         found: list[tuple[Port, Port, float]] = []
         seen, front = {origin}, [origin]
         while front and len(found) < MOST_BRANCHES:
@@ -192,8 +197,7 @@ class Reasons:
 
         The strongest first; the share is of the last polls.
         """
-        graph, level = self.graph, np.nan_to_num(self.queues.paused).mean(axis=1)
-        weight = level[graph.waiting] * graph.share
+        graph, weight = self.graph, self._weight
         found = []
         for edge in np.argsort(-weight, kind="stable")[:most].tolist():
             waiting = int(graph.waiting[edge])
@@ -237,9 +241,7 @@ def _seconds(pauses: Pauses, queues: Queues) -> Floats:
     return np.asarray(np.nan_to_num(queues.paused).sum(axis=1) * period, np.float64)
 
 
-def _routed(
-    view: View, pauses: Pauses, queues: Queues
-) -> np.ndarray[tuple[int], np.dtype[np.bool_]] | None:
+def _routed(view: View, pauses: Pauses, queues: Queues) -> Bools | None:
     """Return which egresses some written route names ([n]); None if no route is written."""
     if not view.topology.routing:
         return None

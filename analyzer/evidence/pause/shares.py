@@ -32,8 +32,6 @@ class Shares:
     share: Floats
     exact: Bools
     """Whether it comes from a counter of time ([n]); else it is an upper bound."""
-    impossible: Bools
-    """Whether a counter of time claims more than there was ([n])."""
 
 
 def most_per_frame(bits_per_second: Floats) -> Floats:
@@ -71,6 +69,17 @@ def heard(window: Window, polls: int) -> Bools:
     return np.asarray(lately & fresh, np.bool_)
 
 
+def placed(window: Window, place: Places, polls: int) -> tuple[Places, Places, Floats]:
+    """Return the places that are heard, those that moved, and the rates of these.
+
+    `place` is that of each row, -1 for none.
+    """
+    told = place[heard(window, polls) & (place >= 0)]
+    moved, rate = rates(window, polls)
+    known = place[moved] >= 0
+    return told, place[moved[known]], rate[known]
+
+
 def paused(
     n: int,
     polls: int,
@@ -84,23 +93,16 @@ def paused(
     the queue of every row (-1: none); `speed` is each queue's in bit/s ([n]), NaN unknown.
     """
     share = np.full((n, polls), np.nan)
-    exact, impossible = np.zeros(n, bool), np.zeros(n, bool)
+    exact = np.zeros(n, bool)
     window, queue = frames
     if len(window):
-        quiet = queue[heard(window, polls) & (queue >= 0)]
-        share[quiet] = 0.0
-        moved, rate = rates(window, polls)
-        moved, rate = moved[queue[moved] >= 0], rate[queue[moved] >= 0]
-        mine = queue[moved]
-        share[mine] = np.minimum(rate * most_per_frame(speed[mine])[:, None], 1.0)
+        told, moved, rate = placed(window, queue, polls)
+        share[told] = 0.0
+        share[moved] = np.minimum(rate * most_per_frame(speed[moved])[:, None], 1.0)
     window, queue = seconds
     if len(window):
-        timed = heard(window, polls) & (queue >= 0)
-        share[queue[timed]], exact[queue[timed]] = 0.0, True
-        moved, rate = rates(window, polls)
-        moved, rate = moved[queue[moved] >= 0], rate[queue[moved] >= 0]
-        mine = queue[moved]
+        told, moved, rate = placed(window, queue, polls)
+        share[told], exact[told] = 0.0, True
         with np.errstate(invalid="ignore"):
-            impossible[mine] = (rate > IMPOSSIBLE).any(axis=1)
-            share[mine] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))
-    return Shares(share, exact, impossible)
+            share[moved] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))
+    return Shares(share, exact)

@@ -30,7 +30,7 @@ def siblings(view: View, metric: Metric, least: int) -> tuple[Crossings, list[Si
     window = view[metric]
     ports = crossings(window.table, view.topology)
     place = ports.places(window.table, metric, window.series)
-    speed = _speed(view, ports)
+    speed = ports.speed(view.changes(SPEED))
     rows = np.flatnonzero(ports.upward[place] & heard(window, window.values.shape[1]))
     rows = rows[speed[place[rows]] > 0]
     key = np.stack([ports.device[place[rows]], np.rint(speed[place[rows]] / 1e6)])
@@ -49,15 +49,6 @@ def siblings(view: View, metric: Metric, least: int) -> tuple[Crossings, list[Si
                  load[start:end])
         for start, end in zip(bounds, [*bounds[1:], len(rows)], strict=True)
     ]  # fmt: skip
-
-
-def _speed(view: View, ports: Crossings) -> Floats:
-    said = view.changes(SPEED)
-    place = ports.places(said.table, SPEED, said.rows)
-    speed = ports.written_speed.copy()
-    told = said.value > 0
-    speed[place[told]] = said.value[told]
-    return speed
 
 
 def _load(window: Window, rows: Places) -> Floats:
