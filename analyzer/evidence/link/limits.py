@@ -199,8 +199,13 @@ TABLE: tuple[Row, ...] = (
 def limits_of(known: Facts, table: Iterable[Row] = TABLE) -> Limits | None:
     """Return the limits of a link, None where no row fits its technology.
 
-    Several rows may fit what is known: of each quantity the strictest counts.
+    Several rows may fit what is known: of each quantity the strictest counts. Silicon that no
+    row of such a link names tells nothing, and is taken as not known.
     """
+    table = tuple(table)
+    unnamed = replace(known, silicon="")
+    if not any(known.silicon in row.silicon for row in table if row.fits(unnamed)):
+        known = unnamed
     rows = [row for row in table if row.fits(known)]
     if not rows and known.technology:  # what is known contradicts the table: ask less of it
         rows = [row for row in table if known.technology in row.technologies]
