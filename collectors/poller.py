@@ -1,8 +1,8 @@
 """Poller: visits every target at its own period, and lets none harm another.
 
 One task per target: phase, period, time-out, back-off with jitter, and a faster rate for a while
-when the target itself asks for it. Transitions are logged, ticks are not. What comes home is
-checked (`intake`), completed (`inventory`, `watchers`) and handed to the sinks.
+where there is something to see (`close_watch`). Transitions are logged, ticks are not. What comes
+home is checked (`intake`), completed (`inventory`, `watchers`) and handed to the sinks.
 """
 
 import asyncio
@@ -10,11 +10,13 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
+from collectors.close_watch import CloseWatch
 from collectors.intake import Bounds
 from collectors.inventory import Inventory
 from collectors.source import Source
 from collectors.visit import visited
 from collectors.watchers import Presence, Watcher
+from fabrichealth.config import CloseWatch as CloseWatchSettings
 from fabrichealth.errors import SourceUnavailable
 from fabrichealth.events import Event
 from fabrichealth.model import Batch, Poll, SeriesTable
@@ -30,9 +32,6 @@ PATIENCE = 3
 
 LONGEST_BACKOFF = 60.0
 """A failing target is tried at least this often, or once in its own period."""
-
-URGENT_SHARE = 0.05
-"""At most this share of the targets (one at least) is watched more closely at a time."""
 
 INVENTORY_PERIOD = 60.0
 """Ports and links are told of this often."""
@@ -66,8 +65,6 @@ class _Followed:
     """Followed no more; what a visit under way still brings is nobody's."""
     failures: int = 0
     visited: bool = False
-    urgent_until: float = 0.0
-    urgent_period: float = 0.0
     reason: str = ""
     """What the last failure said; empty while it answers."""
 
@@ -81,11 +78,13 @@ class Poller:
     inventory: Inventory
     sink: Sink
     limit: int = LIMIT
+    close_watch: CloseWatchSettings = field(default_factory=CloseWatchSettings)
     _followed: dict[tuple[str, str], _Followed] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self._bounds = Bounds(self.table)
         self._presence = Presence(self.table)
+        self.closely = CloseWatch(self.table, self.close_watch)
         self._watchers: dict[tuple[str, str], Watcher] = {}
         self._slots = asyncio.Semaphore(self.limit)
         self._suspects = asyncio.Semaphore(self.limit)
@@ -128,6 +127,7 @@ class Poller:
             # counts of refusals go on when a target's settings change
             watcher = self._watchers.setdefault(key, Watcher(*key, self.table))
             followed = self._followed[key] = _Followed(source, watcher)
+            self.closely.follow(source)
             followed.task = asyncio.create_task(self._run(followed), name="/".join(key))
         if self._housekeeping is None:
             self._housekeeping = asyncio.create_task(self._tell_inventory())
@@ -162,9 +162,7 @@ class Poller:
         while not followed.gone:
             await self.clock.until(due)
             try:
-                poll = await self.visit(followed)
-                if poll is not None:
-                    self._hurry(followed, poll)
+                await self.visit(followed)
             except Exception:
                 # what goes wrong after the visit costs this visit, never the target
                 log.exception("%s %s: visit lost", source.target.source, source.target.name)
@@ -179,21 +177,8 @@ class Poller:
         if followed.failures > PATIENCE:
             stretched = period * 2.0 ** min(followed.failures - PATIENCE, 16)
             return min(stretched, max(LONGEST_BACKOFF, period)) * self.clock.jitter(0.1)
-        if self.clock.now() < followed.urgent_until:
-            return min(period, followed.urgent_period)
-        return period
-
-    def _hurry(self, followed: _Followed, poll: Poll) -> None:
-        """Raise a target's rate for a while, if it asks and the budget allows."""
-        urgency = followed.source.urgent(poll)
-        if urgency is None:
-            return
-        now = self.clock.now()
-        hurried = sum(one.urgent_until > now for one in self._followed.values())
-        budget = max(1, int(URGENT_SHARE * len(self._followed)))
-        if hurried < budget or followed.urgent_until > now:
-            followed.urgent_until = now + urgency.seconds
-            followed.urgent_period = urgency.period
+        followed.source.paced = self.closely.period(followed.source, self.clock.now())
+        return followed.source.paced
 
     def _answered(self, followed: _Followed, began: float, checked: Poll) -> Poll:
         source = followed.source
@@ -204,12 +189,14 @@ class Poller:
                 source.target.source, source.target.name, followed.failures,
             )  # fmt: skip
         followed.failures, followed.reason = 0, ""
+        now = self.clock.now()
         batches = [
             *poll.batches,
-            followed.watcher.answered(poll, began, self.clock.now() - began),
+            followed.watcher.answered(poll, began, now - began),
             self._presence.note(source.target.subject, _key(source), True, began),
         ]
         self.sink(batches, poll.events)
+        self.closely.answered(source, poll, now, now - began)
         return poll
 
     def _failed(self, followed: _Followed, began: float, wrong: SourceUnavailable) -> None:
@@ -218,8 +205,10 @@ class Poller:
         if followed.reason != why:
             log.warning("%s %s", source.target.source, why, exc_info=wrong.__cause__)
         followed.reason = why
+        now = self.clock.now()
+        self.closely.failed(source, now)
         batches = [
-            followed.watcher.failed(began, self.clock.now() - began),
+            followed.watcher.failed(began, now - began),
             self._presence.note(source.target.subject, _key(source), False, began),
         ]
         self.sink(batches, [])
@@ -233,6 +222,7 @@ class Poller:
             if stuck:
                 log.error("%s %s: does not stop; left behind", *key)
         self._presence.forget(followed.source.target.subject, key)
+        self.closely.forget(followed.source)
         await _closed(followed.source)
 
     async def _tell_inventory(self) -> None:

@@ -84,14 +84,6 @@ class Target:
         return self.device or self.name
 
 
-@dataclass(frozen=True, slots=True)
-class Urgency:
-    """A target worth watching closely: poll it every `period` seconds, for so many seconds."""
-
-    period: float
-    seconds: float
-
-
 class Source(ABC):
     """One target of one kind. Built once per target, read many times."""
 
@@ -110,10 +102,16 @@ class Source(ABC):
     """Whether it reads this host where no address is given, and takes a path, or without schemes
     a name on the host, for one."""
 
+    closest: float | None = None
+    """Seconds between visits below which a target tells nothing more, when it is watched closely;
+    None: it is not worth reading more often than its period."""
+
     def __init__(self, settings: SourceSettings, target: Target, table: SeriesTable) -> None:
         self.settings = settings
         self.target = target
         self.table = table
+        self.paced = settings.period
+        """Seconds between visits now, told by the poller; less while it is watched closely."""
         self.clock = table.clock(target.source, target.name)
 
     @property
@@ -151,10 +149,6 @@ class Source(ABC):
 
     def remember(self, memory: Mapping[str, Any]) -> None:
         """Take up what `memory` returned before the restart; what cannot be used is ignored."""
-
-    def urgent(self, poll: Poll) -> Urgency | None:
-        """Return how closely this target should be watched for a while, by what a poll said."""
-        return None
 
     def report(self, *, explain: bool) -> Iterator[str] | None:
         """Return the lines of a report of what was read last, for a person; None without one.

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from pydantic import Field, field_validator
+from pydantic import Field, field_validator, model_validator
 
 from fabrichealth.address import checked_url
 from fabrichealth.errors import SiteError
@@ -44,6 +44,36 @@ class Policy(Settings):
     """How often the analyzer makes a pass."""
 
 
+class CloseWatch(Settings):
+    """When a target is read more often than its period, and what all that may cost."""
+
+    period: Period = seconds(1)
+    """A target that is watched closely is read this often, or as often as reading it tells more."""
+    pause: float = Field(default=0.01, gt=0, le=1)
+    """It begins where a queue of a port stood paused for more than this share of the time."""
+    calm: float = Field(default=0.002, ge=0, le=1)
+    """It ends after `quiet` without a queue paused for more than this share; at most `pause`."""
+    quiet: Period = seconds(60)
+    """How long pauses must be over before the target has its own period again."""
+    incident: Duration = seconds(600)
+    """For so long the ends of a link or port that an incident accuses are watched, from its
+    opening and each time it becomes another; 0: incidents make nobody look closer."""
+    longest: Period = seconds(900)
+    """Nobody is watched for longer at a stretch; the same time must pass before it is again."""
+    targets: float = Field(default=0.05, ge=0, le=1)
+    """At most this share of the targets at a time, one at least; 0: nobody is watched closely."""
+    visits: float = Field(default=0.5, ge=0)
+    """At most this share of visits more than there would be otherwise; one target always may."""
+    busy: float = Field(default=0.5, gt=0, le=1)
+    """No target is made to answer for more than this share of the time: slow ones less often."""
+
+    @model_validator(mode="after")
+    def _calm_is_less(self) -> "CloseWatch":
+        if self.calm > self.pause:
+            raise ValueError(f"calm {self.calm:g} is above pause {self.pause:g}; write less")
+        return self
+
+
 class Notify(Settings):
     """Who is told."""
 
@@ -67,6 +97,7 @@ class _File(Settings):
     targets: list[Any] = Field(default_factory=list)
     detectors: dict[str, Any] = Field(default_factory=dict)
     policy: Policy = Policy()
+    close_watch: CloseWatch = CloseWatch()
     notify: list[Notify] = Field(default_factory=list)
 
     @field_validator("listen")
@@ -93,6 +124,7 @@ class Site:
     targets: list[TargetRow]
     detectors: dict[str, Settings]
     policy: Policy
+    close_watch: CloseWatch
     notify: list[Notify]
     lines: tuple[int, ...] = ()
     """Line of each target in the file."""
@@ -142,6 +174,7 @@ def read(
         targets(file, parsed.targets, sources, base),
         site_detectors,
         parsed.policy,
+        parsed.close_watch,
         parsed.notify,
         tuple(file.line(("targets", index)) for index in range(len(parsed.targets))),
     )

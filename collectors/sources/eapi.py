@@ -85,6 +85,7 @@ class Eapi(Source):
     settings: EapiSettings
     schemes = ("https", "http")
     options = (*LOGIN, *TRUST, "map")
+    closest = 5.0  # an answer takes the switch about a second
     metrics = tree_rules.metrics((tree_rules.read(EOS),))
 
     def __init__(self, settings: EapiSettings, target: Target, table: SeriesTable) -> None:

@@ -54,6 +54,7 @@ class Gnmi(Source):
     settings: GnmiSettings
     schemes = SCHEMES
     options = (*LOGIN, *TRUST, "mapping")
+    closest = 1.0  # samples more often are refused by many devices
     metrics = tuple(
         dict.fromkeys((*gnmi_rules.metrics(gnmi_rules.named(OPENCONFIG)), *namespace.METRICS))
     )
@@ -91,6 +92,7 @@ class Gnmi(Source):
             raise self.addressless
         loop = asyncio.get_running_loop()
         began = loop.time()
+        await self._client.pace(self.paced)
         heard, silent = await self._client.news(began + self.settings.patience)
         columns = Columns(self.table)
         newest = max((one.arrived for one in heard.values()), default=began)

@@ -82,6 +82,7 @@ class Host(Source):
 
     settings_type = HostSettings
     settings: HostSettings
+    closest = 0.1  # a driver asks its adapter for the counters at each reading
     metrics = tuple(
         dict.fromkeys(
             metric for part in (counters, links, modules, tree, captures) for metric in part.METRICS

@@ -75,6 +75,7 @@ class Nvue(Source):
     settings: NvueSettings
     schemes = ("https", "http")
     options = (*LOGIN, *TRUST, "map")
+    closest = 5.0  # an answer takes the switch about a second
     metrics = tree_rules.metrics((tree_rules.read(NVUE),))
 
     def __init__(self, settings: NvueSettings, target: Target, table: SeriesTable) -> None:

@@ -35,6 +35,10 @@ AT_ONCE = 2000
 """Series that are named at a time, for the same reason."""
 
 
+KEPT = frozenset({"dcgm", "npu"})
+"""Maps of exporters that keep what they read for 5 to 30 s, however often they are asked."""
+
+
 class PromSettings(SourceSettings):
     """Prom section of the configuration."""
 
@@ -57,6 +61,7 @@ class Prom(Source):
     def __init__(self, settings: PromSettings, target: Target, table: SeriesTable) -> None:
         super().__init__(settings, target, table)
         mapping = target.options.get("mapping", "")
+        self.closest = None if mapping in KEPT else 1.0
         self._reader = Reader()
         self._pages = Pages(table, target, [named(mapping)] if mapping else all_maps())
         # A capture has no address to be read from.

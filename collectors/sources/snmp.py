@@ -89,6 +89,7 @@ class Snmp(Source):
     settings: SnmpSettings
     schemes = SCHEMES
     options = (*LOGIN, "version", "auth", "priv")
+    closest = 1.0  # agents answer from what they counted a second ago or more
     metrics = (
         *interfaces.metrics(snmp_rules.interfaces()),
         *sensors.metrics(snmp_rules.sensors()),

@@ -147,6 +147,13 @@ class GnmiClient:
             )
         return heard, silent
 
+    async def pace(self, interval: float) -> None:
+        """Have samples every `interval` seconds from now on; what runs is asked for anew."""
+        if interval == self.interval:
+            return
+        self.interval = interval
+        await self._ended()
+
     @property
     def unknown(self) -> list[str]:
         """The groups whose paths the device does not know."""
@@ -155,13 +162,17 @@ class GnmiClient:
 
     async def close(self) -> None:
         """End the streams and close the connection."""
+        await self._ended()
+        if self._channel is not None:
+            await self._channel.close()
+            self._channel = None
+
+    async def _ended(self) -> None:
+        """End every stream that runs."""
         tasks = [stream.task for stream in self._streams.values() if stream.task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-        if self._channel is not None:
-            await self._channel.close()
-            self._channel = None
 
     @property
     def _heard_any(self) -> bool:
@@ -213,8 +224,8 @@ class GnmiClient:
             stream.failure = REASONS.get(code, default)
         except SourceUnavailable as wrong:
             stream.failure = str(wrong)
-            call.cancel()
         finally:
+            call.cancel()
             self._news.set()
 
     def _take(self, stream: _Stream, raw: bytes) -> None:

@@ -44,6 +44,7 @@ class Api:
             Route("GET", "/api/v1/links", self._links),
             Route("GET", "/api/v1/series", self._series),
             Route("GET", "/api/v1/drain-plan", self._drain_plan),
+            Route("GET", "/api/v1/close-watch", self._close_watch),
             Route("GET", "/api/v1/stream", self._stream),
             Route("POST", "/api/v1/events", self._events, writes=True),
         ]
@@ -75,6 +76,21 @@ class Api:
             collecting.setup.site.policy.capacity_floor,
         )
         return _rows(row for row in rows if _matches(_flat_step(row), request.query))
+
+    async def _close_watch(self, request: web.Request) -> web.Response:
+        """Answer which targets are read more often than their period, since when, and why."""
+        closely = self._collecting.poller.closely
+        rows = [
+            {
+                "source": one.source.target.source,
+                "target": one.source.target.name,
+                "since": one.since,
+                "period_seconds": one.source.paced,
+                "because": one.because,
+            }
+            for one in closely.close
+        ]
+        return _rows(row for row in rows if _matches(row, request.query))
 
     def _link_rows(self) -> list[dict[str, Any]]:
         up, speed = self._newest(UP), self._newest(SPEED)

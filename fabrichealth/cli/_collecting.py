@@ -19,6 +19,7 @@ from collectors.poller import Poller
 from collectors.source import Source
 from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.watchers import DROPPED_SAMPLES, SPOOLED_SAMPLES
+from fabrichealth.cli import _accused as accused
 from fabrichealth.cli import _judged as judged
 from fabrichealth.cli import _memory as memory
 from fabrichealth.cli._events import EventsFile
@@ -98,7 +99,9 @@ class Collecting:
         for clock in (inventory.clock, self.table.clock("verdicts", "judge")):
             self.exporter.whole(clock)
         inventory.remember(memory.read(self.paths.memory).get(INVENTORY))
-        self.poller = Poller(self.table, self.clock, inventory, self.take)
+        self.poller = Poller(
+            self.table, self.clock, inventory, self.take, close_watch=self.setup.site.close_watch
+        )
         await self._follow(self._sources(self.setup))
         self._spawn("own watchers", self._tell_own)
         self._spawn("saving of memory", self._save_memory)
@@ -148,6 +151,7 @@ class Collecting:
             if getattr(setup.site, key) != getattr(self.setup.site, key):
                 log.warning("%s: changed in the site file; restart to take it up", key)
         self.setup = setup
+        self.poller.closely.settings = setup.site.close_watch
         await self._follow(sources)
         if self._judge is not None:
             judged.write(self.setup, self.paths.judged)
@@ -281,9 +285,13 @@ class Collecting:
                 self._learn({**incident, "closed_at": max([incident["opened_at"], *seen])})
 
     def _learn(self, incident: dict[str, Any]) -> None:
-        if self.incidents.get(incident["incident"]) == incident:
+        known = self.incidents.get(incident["incident"])
+        if known == incident:
             return
         self.incidents[incident["incident"]] = incident
+        if accused.turned(known, incident):
+            why = f"{incident['incident']} {incident['kind']}"
+            self.poller.closely.accuse(accused.devices(incident), why, self.clock.now())
         self._write("incident", self.clock.now(), incident)
         self.told(incident)
 

@@ -10,7 +10,7 @@ import textwrap
 from typing import Any
 
 from fabrichealth.cli._site import DETECTORS, SOURCES
-from fabrichealth.config import Policy
+from fabrichealth.config import CloseWatch, Policy
 from fabrichealth.plugins import item, names
 from fabrichealth.settings import Settings
 from fabrichealth.store.settings import StoreSettings
@@ -43,6 +43,7 @@ def files() -> dict[str, str]:
     text = HEAD
     text += _section("store", StoreSettings, 0)
     text += _section("policy", Policy, 0)
+    text += _section("close_watch", CloseWatch, 0)
     text += "\nsources:\n" + "".join(
         _section(name, item(SOURCES, name, Source).settings_type, 2) for name in names(SOURCES)
     )

@@ -12,7 +12,7 @@ import pytest
 
 from collectors.inventory import Inventory
 from collectors.poller import LONGEST_BACKOFF, PATIENCE, Poller
-from collectors.source import Source, SourceSettings, Target, Urgency
+from collectors.source import Source, SourceSettings, Target
 from fabrichealth.catalogue.devices import DEVICE_UP
 from fabrichealth.catalogue.ports import UP
 from fabrichealth.catalogue.watchers import (
@@ -37,7 +37,6 @@ class Emulated(Source):
     """A target that does what the test says."""
 
     metrics = (UP,)
-    urgency: Urgency | None = None
 
     def __init__(self, settings: SourceSettings, target: Target, table: SeriesTable) -> None:
         super().__init__(settings, target, table)
@@ -52,9 +51,6 @@ class Emulated(Source):
 
     def captured(self, files: list[Path], at: float) -> Poll:
         raise SourceUnavailable("it has no captures")
-
-    def urgent(self, poll: Poll) -> Urgency | None:
-        return self.urgency
 
     async def close(self) -> None:
         self.closed += 1
@@ -281,7 +277,7 @@ def test_a_fault_of_a_source_costs_its_visits_only(
     assert record.getMessage().startswith("emulated bad: ") or "t: half" in record.getMessage()
 
 
-@pytest.mark.parametrize("where", ["urgent", "sink", "close"])
+@pytest.mark.parametrize("where", ["close watch", "sink", "close"])
 def test_a_fault_after_the_visit_costs_no_target(
     where: str, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -294,8 +290,8 @@ def test_a_fault_after_the_visit_costs_no_target(
     async def fails_late(*_: object) -> None:
         raise RuntimeError("no")
 
-    if where == "urgent":
-        bad.urgent = fails  # type: ignore[method-assign,assignment]  # a fault of the source
+    if where == "close watch":
+        room.poller.closely.answered = fails  # type: ignore[method-assign,assignment]  # a fault of ours
     elif where == "close":
         bad.close = fails_late  # type: ignore[method-assign]  # a fault of the source
     else:
@@ -343,35 +339,6 @@ def test_a_target_that_cannot_be_stopped_is_left_behind(caplog: pytest.LogCaptur
 
     assert lived(life()) <= 3.0
     assert "emulated t: does not stop" in caplog.text
-
-
-def test_a_target_may_ask_to_be_watched_closely_for_a_while() -> None:
-    room = Room()
-    source = room.source("t")
-    source.urgency = Urgency(period=2.0, seconds=20.0)
-
-    async def life() -> None:
-        await room.poller.follow([source])
-        await asyncio.sleep(60)
-        source.urgency = None
-        await asyncio.sleep(60)
-        await room.poller.stop()
-
-    lived(life())
-    gaps = np.array(steps(source))
-    assert (gaps[:10] == 2.0).all()
-    assert (gaps[-3:] == 10.0).all()
-
-
-def test_only_a_few_are_watched_closely_at_a_time() -> None:
-    room = Room()
-    sources = [room.source(str(n)) for n in range(100)]
-    for one in sources:
-        one.urgency = Urgency(period=1.0, seconds=1000.0)
-    lived(room.follow(sources, 100))
-    hurried = [one for one in sources if len(one.visits) > 15]
-    assert len(hurried) == 5
-    assert all(len(one.visits) >= 9 for one in sources)
 
 
 def test_a_visit_that_takes_longer_than_its_period_never_overlaps_the_next() -> None:

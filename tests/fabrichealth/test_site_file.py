@@ -199,6 +199,18 @@ WRONG: dict[str, tuple[str, str, str]] = {
     "duration without unit": ("policy:\n  hold_down: 30\n", "2: policy.hold_down", "30"),
     "share beyond one": ("policy:\n  capacity_floor: 75\n", "2: policy.capacity_floor", "1"),
     "judging without pause": ("policy:\n  judge_every: 0\n", "2: policy.judge_every", "than 0"),
+    "watching closely without pause": (
+        "close_watch:\n  period: 0\n", "2: close_watch.period", "than 0",
+    ),
+    "calm above what pauses": (
+        "close_watch:\n  calm: 0.1\n", "1: close_watch", "calm 0.1 is above pause 0.01",
+    ),
+    "every visit twice, in percent": (
+        "close_watch: {targets: 5}\n", "1: close_watch.targets", "1",
+    ),
+    "unknown key of close_watch": (
+        "close_watch:\n  pauze: 1\n", "2: close_watch.pauze", "unknown key",
+    ),
     "policy is a word": ("policy: strict\n", "1: policy", "mapping"),
     "listen without port": ("listen: 127.0.0.1\n", "1: listen", "HOST:PORT"),
     "listen beyond ports": ("listen: 127.0.0.1:70000\n", "1: listen", "HOST:PORT"),

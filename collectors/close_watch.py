@@ -1,0 +1,206 @@
+"""Close watch: which targets are read each second for a while, why, and at what price.
+
+A target earns it by pauses that it told of itself, or by an incident that accuses a port of its
+device. It keeps it until pauses have been over for a while (it begins at one threshold and ends
+below a lower one), never for too long at a stretch, and only within a budget of targets and of
+visits; whom the analyzer accuses goes before whom only pauses speak of. One that does not answer
+has its own period: nobody is harmed by asking a hung device more often.
+"""
+
+import logging
+from collections.abc import Collection
+from dataclasses import dataclass
+
+from collectors.pause_shares import Paused, PauseShares
+from collectors.source import Source
+from fabrichealth.config import CloseWatch as CloseWatchSettings
+from fabrichealth.model import Poll, SeriesTable
+
+log = logging.getLogger(__name__)
+
+LONG_AGO = float("-inf")
+
+
+@dataclass(slots=True)
+class Watched:
+    """One target, as far as watching it closely goes."""
+
+    source: Source
+    since: float = LONG_AGO
+    """When it was last begun to watch it closely (unix seconds)."""
+    because: str = ""
+    """What it is watched for, or would be if the budget allowed."""
+    share: float = 0.0
+    """Of the time that its worst queue was paused, at the last visit."""
+    paused: float = LONG_AGO
+    """When a queue was last seen paused, for more than the threshold that counts then."""
+    accused: float = LONG_AGO
+    """When an incident last accused one of its ports."""
+    rests: float = LONG_AGO
+    """When it had been watched for long enough."""
+    took: float = 0.0
+    """Seconds of the last visit."""
+
+
+class CloseWatch:
+    """Decides for each target how soon it is visited again."""
+
+    def __init__(self, table: SeriesTable, settings: CloseWatchSettings) -> None:
+        self.settings = settings
+        self.visits = 0
+        """Visits made to targets while they were watched closely."""
+        self._shares = PauseShares(table)
+        self._table = table
+        self._targets: dict[tuple[str, str], Watched] = {}
+        self._close: dict[tuple[str, str], Watched] = {}
+        self._waiting: set[tuple[str, str]] = set()
+        self._usual = 0.0
+        """Visits a second, were nobody watched closely."""
+
+    def follow(self, source: Source) -> None:
+        """Take a target up, at its own period."""
+        self.forget(source)
+        self._targets[_key(source)] = Watched(source)
+        self._usual += 1.0 / source.settings.period
+
+    def forget(self, source: Source) -> None:
+        """Let a target go."""
+        one = self._targets.pop(_key(source), None)
+        if one is not None:
+            self._usual -= 1.0 / one.source.settings.period
+            self._close.pop(_key(source), None)
+            self._waiting.discard(_key(source))
+
+    @property
+    def close(self) -> list[Watched]:
+        """The targets that are watched closely now."""
+        return list(self._close.values())
+
+    @property
+    def waiting(self) -> int:
+        """How many targets ask for it while the budget is spent."""
+        return len(self._waiting)
+
+    def accuse(self, devices: Collection[str], why: str, now: float) -> None:
+        """Watch the targets of these devices, whose ports an incident accuses, from now on."""
+        for one in self._targets.values():
+            if one.source.target.subject in devices:
+                one.accused, one.because = now, why
+                self._settle(one, now)
+
+    def answered(self, source: Source, poll: Poll, now: float, took: float) -> None:
+        """Judge what a visit that ended at `now` and took so many seconds brought."""
+        one = self._targets.get(_key(source))
+        if one is None or source.closest is None:
+            return
+        worst = self._shares.worst(poll.batches)
+        close = _key(source) in self._close
+        one.took = took
+        self.visits += close
+        one.share = worst.share if worst is not None else 0.0
+        if worst is not None and worst.share > (
+            self.settings.calm if close else self.settings.pause
+        ):
+            one.paused = now
+            if not self._accused(one, now):
+                one.because = self._says(worst)
+        self._settle(one, now)
+
+    def failed(self, source: Source, now: float) -> None:
+        """Take note that a target did not answer; it begins anew once it does."""
+        one = self._targets.get(_key(source))
+        if one is not None:
+            one.paused = LONG_AGO
+            self._waiting.discard(_key(source))
+            self._end(one, "it does not answer")
+
+    def period(self, source: Source, now: float) -> float:
+        """Return the seconds between visits to a target, as of now."""
+        one = self._close.get(_key(source))
+        if one is None:
+            return source.settings.period
+        self._settle(one, now)
+        return self._closest(one) if _key(source) in self._close else source.settings.period
+
+    def _settle(self, one: Watched, now: float) -> None:
+        """Begin or end watching a target closely, by what speaks for it now."""
+        key, longest = _key(one.source), self.settings.longest
+        asks = _within(one.paused, now, self.settings.quiet) or self._accused(one, now)
+        asks = asks and self._extra(one) > 0
+        if key in self._close:
+            if not asks:
+                self._end(one, "it is quiet")
+            elif not _within(one.since, now, longest):
+                one.rests = now
+                self._end(one, f"{longest:g} s at a stretch are enough")
+            return
+        if not asks or _within(one.rests, now, longest):
+            self._waiting.discard(key)
+        elif self._fits(one) or self._gives_way(one, now):
+            self._waiting.discard(key)
+            self._close[key] = one
+            one.since = now
+            log.info("%s %s: watched closely: %s", *key, one.because)
+        else:
+            if not self._waiting:
+                log.warning("%s %s: not watched closely, close_watch: allows no more; %s",
+                            *key, one.because)  # fmt: skip
+            self._waiting.add(key)
+
+    def _end(self, one: Watched, why: str) -> None:
+        if self._close.pop(_key(one.source), None) is not None:
+            log.info("%s %s: watched closely no more: %s", *_key(one.source), why)
+
+    def _fits(self, one: Watched, without: Watched | None = None) -> bool:
+        """Return whether the budget allows one more, were another watched no more."""
+        others = [other for other in self._close.values() if other is not without]
+        if not others:
+            return self.settings.targets > 0
+        if len(others) >= int(self.settings.targets * len(self._targets)):
+            return False
+        extra = sum(map(self._extra, others)) + self._extra(one)
+        return extra <= self.settings.visits * self._usual
+
+    def _gives_way(self, one: Watched, now: float) -> bool:
+        """Let the least paused make room for one whom an incident accuses."""
+        if not self._accused(one, now):
+            return False
+        least = min(
+            (other for other in self._close.values() if not self._accused(other, now)),
+            key=lambda other: other.share,
+            default=None,
+        )
+        if least is None or not self._fits(one, without=least):
+            return False
+        self._end(least, f"{one.source.target.name} is more urgent")
+        return True
+
+    def _accused(self, one: Watched, now: float) -> bool:
+        return _within(one.accused, now, self.settings.incident)
+
+    def _extra(self, one: Watched) -> float:
+        """Return the visits a second that watching a target closely adds."""
+        return 1.0 / self._closest(one) - 1.0 / one.source.settings.period
+
+    def _closest(self, one: Watched) -> float:
+        """Return the seconds between two visits to a target that is watched closely."""
+        source, settings = one.source, self.settings
+        if source.closest is None:
+            return source.settings.period
+        close = max(settings.period, source.closest, one.took / settings.busy)
+        return min(source.settings.period, close)
+
+    def _says(self, worst: Paused) -> str:
+        metric, labels = self._table.metric(worst.series), self._table.labels(worst.series)
+        priority = f" priority {labels[2]}" if len(labels) > 2 else ""
+        port = f"{labels[0]}/{labels[1]}"
+        return f"{port}{priority} paused {worst.share:.0%} of the time ({metric})"
+
+
+def _within(when: float, now: float, seconds: float) -> bool:
+    """Return whether `when` was less than so long ago; what lies ahead was, by a clock set back."""
+    return 0 <= now - when < seconds
+
+
+def _key(source: Source) -> tuple[str, str]:
+    return source.target.source, source.target.name
