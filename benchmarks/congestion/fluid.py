@@ -1,122 +1,170 @@
-"""A leaf-spine fabric as a fluid: rates settle within a poll, pauses are shares of time.
+"""A fabric as a fluid: rates settle within a step, pauses are shares of time.
 
 Every queue is first in, first out. A device whose egress gets more than it can send stops, for a
 share of the time, each queue that feeds it; that stops all else in those queues too (head-of-line
 blocking), which is what spreads a storm. Where marks work, senders slow down to the narrowest
 point before pauses are needed, but for a remainder (DCQCN); a queue that never drains marks
-nothing, so that a dead receiver is not helped by it.
+nothing, so that a dead receiver is not helped by it. Buffers of megabytes fill within a
+millisecond at these rates, so a step of 200 ms and more sees nothing but what it settles to.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
+Bools = NDArray[np.bool_]
 Places = NDArray[np.intp]
 
-LINE = 400e9 / 8
-"""Bytes a second of every cable."""
+HOPS = 4
+"""Places of a way: out of the host, up from its leaf, down from the spine, out of the last leaf.
+
+A queue has the same place in every way it is part of; a way within one leaf has the outer two.
+"""
 
 REMAINDER = 0.002
 """Share of time for which marks that work still need pauses."""
+
+MTU = 4096
+"""Bytes of a RoCE packet."""
+
+MARKED = 0.02
+"""Share of packets that a queue marks which is held between its thresholds; beyond them, all."""
 
 ROUNDS = 200
 LAST = 30
 RELAX = 1.02
 """By so much a stop that is not needed any more is loosened in each round."""
 
+FULL = 0.999
+"""A queue that sends this share of what it could has more than it can send."""
 
-@dataclass
+DEAD = 0.95
+"""A queue stopped for more than this share never drains and marks nothing."""
+
+
 class Fluid:
-    """Hosts below leaves below spines; queues are numbered, `path[f]` are those of a flow."""
+    """Queues by number, `names[q]` is (device, device at the far end); `path[f]` a flow's queues.
 
-    leaves: int
-    hosts: int
-    """Of each leaf."""
-    spines: int
-    chance: np.random.Generator
-    names: list[tuple[str, str]] = field(default_factory=list)
-    """(device, device at the far end) of each queue."""
+    A cable is two queues; no two cables join the same devices.
+    """
 
-    def __post_init__(self) -> None:
-        pairs = [
-            (f"leaf-{n}", f"spine-{m}") for n in range(self.leaves) for m in range(self.spines)
-        ]
-        pairs += [
-            (f"host-{n}-{m}", f"leaf-{n}") for n in range(self.leaves) for m in range(self.hosts)
-        ]
-        self.names = [*pairs, *(pair[::-1] for pair in pairs)]
+    def __init__(self, cables: Sequence[tuple[str, str]], line: float) -> None:
+        self.names = [*cables, *((far, near) for near, far in cables)]
         self.number = {name: place for place, name in enumerate(self.names)}
-        self.capacity = np.full(len(self.names), LINE)
-        self.path: Places = np.empty((0, 4), np.intp)
+        self.line = line
+        """Bytes a second of every cable as built."""
+        self.path: Places = np.empty((0, HOPS), np.intp)
         self.demand: Floats = np.empty(0)
+        """Bytes a second that each flow would like."""
 
-    @property
-    def host_names(self) -> list[str]:
-        """Every host."""
-        return [f"host-{n}-{m}" for n in range(self.leaves) for m in range(self.hosts)]
-
-    def flow(self, source: str, to: str, rate: float) -> int:
-        """Add a flow of so many bytes a second, over a spine by chance; return its number."""
-        below, above = (f"leaf-{name.split('-')[1]}" for name in (source, to))
-        hops = [(source, below)]
-        if below != above:
-            spine = f"spine-{self.chance.integers(self.spines)}"
-            hops += [(below, spine), (spine, above)]
-        hops.append((above, to))
-        places = [self.number[hop] for hop in hops] + [-1] * (4 - len(hops))
+    def flow(self, way: Sequence[str], rate: float) -> int:
+        """Add a flow of so many bytes a second through these devices; return its number."""
+        first, *middle, last = (self.number[hop] for hop in pairwise(way))
+        places = [first, *(middle or [-1] * (HOPS - 2)), last]
         self.path = np.concatenate([self.path, [places]]).astype(np.intp)
         self.demand = np.append(self.demand, rate)
         return len(self.demand) - 1
 
 
 @dataclass(frozen=True)
+class State:
+    """What is asked of a fabric for a while."""
+
+    demand: Floats
+    """Bytes a second of each flow, [f]."""
+    forced: Floats
+    """Share of time for which what faces a queue stops it, whatever comes ([q])."""
+    capacity: Floats
+    """Bytes a second that each queue can send, [q]."""
+    marks: Bools
+    """Whether a queue marks, [q]."""
+    heeded: bool = True
+    """Whether senders slow down for marks in this time."""
+
+    @property
+    def key(self) -> tuple[bytes, ...]:
+        """Equal for states that come to the same."""
+        arrays = (self.demand, self.forced, self.capacity, self.marks)
+        return (*(array.tobytes() for array in arrays), bytes([self.heeded]))
+
+
+@dataclass(frozen=True)
 class Settled:
-    """What a fabric comes to: [q] each."""
+    """What a fabric comes to in a state: [q] each."""
 
     stopped: Floats
     """Share of time for which the far end stops the queue."""
     sent: Floats
     """Bytes a second."""
-    full: NDArray[np.bool_]
+    full: Bools
     marked: Floats
     """Packets marked a second."""
 
 
-def settle(fabric: Fluid, demand: Floats, forced: Floats, marks: NDArray[np.bool_]) -> Settled:
-    """Let rates and pauses settle; `forced` are stops that receivers insist on ([q], a share).
-
-    `marks` says which queues' marking works ([q]).
-    """
-    path, capacity = fabric.path, fabric.capacity
-    stopped, demand = forced.copy(), demand.copy()
-    dead = forced > 0.95
-    marked, tight = np.zeros(len(capacity)), np.zeros(len(capacity), np.bool_)
+def settle(fluid: Fluid, states: Sequence[State]) -> list[Settled]:
+    """Let rates and pauses settle in each of several states of one fabric, all at once."""
+    n = len(fluid.names)
+    path = np.where(fluid.path >= 0, fluid.path + (np.arange(len(states)) * n)[:, None, None], -1)
+    path = path.reshape(-1, HOPS)
+    capacity = np.concatenate([one.capacity for one in states])
+    insisted = np.concatenate([one.forced for one in states])
+    demand = np.concatenate([one.demand for one in states])
+    marks = np.concatenate([one.marks for one in states])
+    slows = np.repeat([one.heeded for one in states], n)
+    stopped, wanted = insisted.copy(), demand.copy()
+    able_to_mark = marks & (insisted <= DEAD)
+    marked, tight = np.zeros(len(stopped)), np.zeros(len(stopped), np.bool_)
+    feeds = _feeds(path)
     for turn in range(ROUNDS):
-        scale, sent = _forward(path, demand, capacity * (1.0 - stopped))
+        able = capacity * (1.0 - stopped)
+        scale, sent = _forward(path, wanted, able)
+        marking = able_to_mark & (scale < 1.0)
         if turn < ROUNDS // 2:
-            narrow = np.where(marks & ~dead & (scale < 1.0), scale, 1.0)
+            narrow = np.where(marking & slows, scale, 1.0)
             slowed = np.where(path >= 0, narrow[path], 1.0).min(axis=1)
-            marked = np.where(narrow < 1.0, sent / 4096 * 0.02, marked)
-            demand = demand * np.where(slowed < 1.0, slowed * (1 - REMAINDER), 1.0)
-        if turn >= ROUNDS - LAST:  # it swings about what it settles to
-            tight |= scale < 0.999
+            wanted = wanted * np.where(slowed < 1.0, slowed * (1 - REMAINDER), 1.0)
+            marked = np.where(marking, sent / MTU * np.where(slows, MARKED, 1.0), marked)
+        if turn >= ROUNDS - LAST:  # it may swing about what it settles to
+            tight |= (sent > 0) & (sent >= FULL * able)
         need = np.ones(len(capacity))
-        for hop in range(1, 4):
-            mine = path[:, hop] >= 0
-            np.minimum.at(need, path[mine, hop - 1], scale[path[mine, hop]])
+        for feeding, fed in feeds:
+            np.minimum.at(need, feeding, scale[fed])
         going = np.where(need < 1.0, (1.0 - stopped) * need, (1.0 - stopped) * RELAX)
-        stopped = np.maximum(forced, 1.0 - np.minimum(going, 1.0))
-    sent = _forward(path, demand, capacity * (1.0 - stopped))[1]
-    return Settled(stopped, sent, tight | (marked > 0), marked)
+        stopped = np.maximum(insisted, 1.0 - np.minimum(going, 1.0))
+    sent = _forward(path, wanted, capacity * (1.0 - stopped))[1]
+    held = (stopped > DEAD) & _asked(path, demand, len(stopped))
+    full = tight | held | (marked > 0)
+    rows = (array.reshape(len(states), n) for array in (stopped, sent, full, marked))
+    return [Settled(*each) for each in zip(*rows, strict=True)]
+
+
+def _feeds(path: Places) -> list[tuple[Places, Places]]:
+    """Return pairs of queues of which the first feeds the second, place by place."""
+    found, before = [], path[:, 0]
+    for hop in range(1, HOPS):
+        mine = path[:, hop] >= 0
+        found.append((before[mine], path[mine, hop]))
+        before = np.where(mine, path[:, hop], before)
+    return found
+
+
+def _asked(path: Places, demand: Floats, n: int) -> Bools:
+    """Return which queues any flow would use."""
+    used = np.zeros(n, np.bool_)
+    queues = path[demand > 0]
+    used[queues[queues >= 0]] = True
+    return used
 
 
 def _forward(path: Places, demand: Floats, able: Floats) -> tuple[Floats, Floats]:
     """Return how much of what comes each queue can send, and what it sends."""
     rate = demand.copy()
     scale, sent = np.ones(len(able)), np.zeros(len(able))
-    for hop in range(4):
+    for hop in range(HOPS):
         mine = path[:, hop] >= 0
         queue = path[mine, hop]
         comes = np.bincount(queue, rate[mine], len(able))
