@@ -30,7 +30,7 @@ def seconds_of(text: object) -> float:
     """
     if isinstance(text, float):  # a default of ours, in seconds already
         return text
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h|d|w|y)", str(text).strip())
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ms|s|m|h|d|w|y)", str(text).strip())
     if found:
         return float(found[1]) * _SECONDS[found[2]]
     if str(text).strip() == "0":
@@ -46,7 +46,7 @@ def bytes_of(text: object) -> int:
     """
     if isinstance(text, int) and not isinstance(text, bool):
         return text
-    found = re.fullmatch(r"(\d+(?:\.\d+)?)\s*(B|KiB|MiB|GiB|TiB)", str(text).strip())
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*(B|KiB|MiB|GiB|TiB)", str(text).strip())
     if not found:
         raise ValueError(f"{text!r} is not a size; write 512MiB or 20GiB")
     return int(float(found[1]) * _BYTES[found[2]])

@@ -6,19 +6,22 @@ repair ladder learns what helps.
 """
 
 import argparse
+from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import partial
 
+from fabrichealth.cli import _scope_names as scope_names
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import WELL, Command
+from fabrichealth.cli._incidents import incidents, rows
 from fabrichealth.cli._site import load
 from fabrichealth.cli._telling import tell, telling_arguments
 from fabrichealth.errors import UsageError
 from fabrichealth.events import OF_THE_WHOLE_SITE, SCOPE_KEYS, Event
-from fabrichealth.model import Place
 from fabrichealth.narrative import span
 from fabrichealth.runtime.clock import Clock
+from fabrichealth.runtime.paths import StatePaths
 from fabrichealth.settings import seconds_of
-from fabrichealth.topology import Topology
 
 SPANS = frozenset({"maintenance", "repair", "drill"})
 """Kinds with a start and an end; `--for` tells both at once, `--end` the end alone."""
@@ -54,8 +57,7 @@ class EventCommand(Command):
     def run(self, asked: argparse.Namespace) -> int:
         """Tell it."""
         events = events_of(asked, Clock().now())
-        if asked.config is not None:
-            _check(events[0], load(asked.config).topology)
+        _check(asked, events[0].scope)
         where = tell(asked, events)
         names = ", ".join(f"{key} {name}" for key, name in events[0].scope.items())
         lasts = f" for {span(events[1].at - events[0].at)}" if len(events) > 1 else ""
@@ -114,17 +116,19 @@ def _seconds(option: str, text: str | None) -> float:
     return found
 
 
-def _check(event: Event, topology: Topology) -> None:
-    """Refuse a name in the scope that the topology does not have: it would excuse nothing."""
-    domains = topology.domains.keys() | {topology.domain_of(name) for name in topology.devices}
-    known = {
-        "device": topology.devices.keys(),
-        "rack": topology.racks.keys() | topology.in_rack.keys(),
-        "link": topology.links.keys(),
-        "domain": domains,
-        "loop": topology.loops.keys(),
-        "feed": topology.feeds.keys(),
-    }
-    for place in (Place(key, name) for key, name in event.scope.items()):
-        if topology.devices and place.type in known and place.id not in known[place.type]:
-            raise UsageError(f"--{place.type} {place.id}: not in the topology; check the name")
+def _check(asked: argparse.Namespace, scope: Mapping[str, str]) -> None:
+    """Refuse a name in the scope that nobody knows; of a daemon, what its API tells.
+
+    Raises:
+        UsageError: which name, and those that look like it.
+        SourceUnavailable: the daemon does not answer.
+    """
+    scope_names.check_incident(scope, lambda: [one["incident"] for one in incidents(asked)])
+    if asked.config is not None:
+        setup = load(asked.config)
+        if setup.topology.devices:
+            read = partial(scope_names.ever_read, StatePaths(setup.site.state))
+            scope_names.check(scope, scope_names.written(setup.topology), read)
+    elif "link" in scope:
+        links = {"link": {one["link"] for one in rows(asked, "/api/v1/links")}}
+        scope_names.check(scope, links, dict)

@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.scoring import truths
-from fabrichealth.catalogue.ports import UP
+from fabrichealth.catalogue.cooling import FLOW
+from fabrichealth.catalogue.ports import LINK_INFO, UP
 from fabrichealth.cli import _incidents, _telling
 from fabrichealth.cli._events import read_events
 from fabrichealth.cli._truths import said_of
@@ -32,8 +33,9 @@ from tests.fabrichealth.terminal import Terminal
 LINK = "h/eth0--leaf-01/1"
 
 TOPOLOGY = """\
-racks: [{name: r1}]
-devices: [{name: leaf-01, role: switch}, {name: h, role: host, rack: r1}]
+racks: [{name: r1, loop: cdu-1, branches: [r1]}]
+loops: [{name: cdu-1}]
+devices: [{name: leaf-01, role: switch, ports: {9: {alias: nine}}}, {name: h, role: host, rack: r1}]
 links: [{a: leaf-01/1, b: h/eth0}]
 """
 
@@ -127,6 +129,19 @@ class TestEvent:
             (("maintenance",), "of what? give --rack"),
             (("maintenance", "--rack", "r9"), "--rack r9: not in the topology"),
             (("maintenance", "--rack", "r1", "--for", "2"), "is not a duration"),
+            (("maintenance", "--rack", "r1", "--for", "١h"), "is not a duration"),
+            (
+                ("boot", "--port", "leaf-01/2"),
+                "--port leaf-01/2: not in the topology; did you mean leaf-01/",
+            ),
+            (
+                ("boot", "--device", "h", "--port", "eth1"),
+                "--port eth1: not in the topology; did you mean h/eth0?",
+            ),
+            (("repair", "--action", "clean", "--link", "h/eth0--leaf-01/11"), f"mean {LINK}?"),
+            (("repair", "--action", "clean", "--branch", "cdu-1/r2"), "mean cdu-1/r1"),
+            (("drill", "--incident", "i3"), "--incident i3: no such incident; the newest are: i1"),
+            (("boot", "--device", "zzz"), "--device zzz: not in the topology; check the name"),
             (("boot", "--device", "h", "--for", "2h"), "is a moment"),
             (("boot", "--device", "h", "--action", "clean"), "takes no --action"),
             (("drill", "--end", "--for", "1h"), "it is over now"),
@@ -139,6 +154,48 @@ class TestEvent:
         assert said.status == 2
         assert says in said.err
         assert not (site.parent / "events.jsonl").exists()
+
+    @pytest.mark.parametrize(
+        "scope",
+        [
+            ("--port", "leaf-01/1"),
+            ("--device", "h", "--port", "eth0"),
+            ("--device", "h", "--port", "h/eth0"),
+            ("--port", "leaf-01/9"),  # told of its module, cabled or not
+            ("--branch", "r1"),
+            ("--branch", "cdu-1/r1"),
+            ("--incident", "i2"),
+        ],
+        ids=" ".join,
+    )
+    def test_what_is_written_is_taken(
+        self, terminal: Terminal, site: Path, scope: tuple[str, ...]
+    ) -> None:
+        said = terminal("event", "boot", *scope, "-c", site)
+        assert (said.status, said.err) == (0, "")
+
+    def test_what_was_read_is_taken_though_nobody_wrote_it(
+        self, terminal: Terminal, site: Path
+    ) -> None:
+        store = EmbeddedStore.open(StatePaths(site.parent / "state").store)
+        port = (UP, ("leaf-01", "77"))
+        link = (LINK_INFO, ("found/1--leaf-01/77", *[""] * (len(LINK_INFO.labels) - 1)))
+        flow = (FLOW, ("cdu-2", "r9", *[""] * (len(FLOW.labels) - 2)))
+        series = store.table.intern_all([port, link, flow])
+        store.append([Batch(store.table.clock("t", "t"), 5000.0, series, np.ones(3))])
+        store.close()
+        for scope in (("--port", "leaf-01/77"), ("--link", "found/1--leaf-01/77"),
+                      ("--branch", "cdu-2/r9")):  # fmt: skip
+            said = terminal("event", "boot", *scope, "-c", site)
+            assert (said.status, said.err) == (0, "")
+        said = terminal("event", "boot", "--port", "leaf-01/78", "-c", site)
+        assert "did you mean leaf-01/77" in said.err
+
+    def test_a_site_that_never_ran_has_no_incidents(self, terminal: Terminal, site: Path) -> None:
+        StatePaths(site.parent / "state").journal.unlink()
+        said = terminal("event", "boot", "--incident", "i1", "-c", site)
+        assert said.status == 2
+        assert "the newest are: none" in said.err
 
     def test_a_half_written_last_line_is_not_made_part_of_it(
         self, terminal: Terminal, site: Path
