@@ -210,9 +210,12 @@ def steadily(polls: Polls, many: int) -> Iterator[tuple[float, list[Mapping[str,
 
 def uplinks() -> dict[str, Any]:
     """Return loads of four uplinks of 400G: one always busy, all idle, one busy once."""
-    busy = [[402 - 25 * (n % 2), 109, 104 + n % 3, 112] for n in range(10)]
+    busy = [[402.0 - 25 * (n % 2), 109.0, 104.0 + n % 3, 112.0] for n in range(10)]
     idle = [[0.01, 0.07, 0.0, 0.02]] * 10
-    burst = [[210, 205, 207, 204]] * 4 + [[385, 80, 88, 91]] + [[210, 205, 207, 204]] * 5
+    even = [210.0, 205.0, 207.0, 204.0]
+    burst = [*[even] * 4, [385.0, 80.0, 88.0, 91.0], *[even] * 5]
+        [[210, 205, 207, 204]] * 4 + [[385, 80, 88, 91]] + [[210, 205, 207, 204]] * 5
+    )
     loads = {"busy": busy, "idle": idle, "one_burst": burst}
     return {"windows": {
         name: [{"t": AT + 30 * n, "gbps": gbps} for n, gbps in enumerate(each)]
