@@ -214,8 +214,6 @@ def uplinks() -> dict[str, Any]:
     idle = [[0.01, 0.07, 0.0, 0.02]] * 10
     even = [210.0, 205.0, 207.0, 204.0]
     burst = [*[even] * 4, [385.0, 80.0, 88.0, 91.0], *[even] * 5]
-        [[210, 205, 207, 204]] * 4 + [[385, 80, 88, 91]] + [[210, 205, 207, 204]] * 5
-    )
     loads = {"busy": busy, "idle": idle, "one_burst": burst}
     return {"windows": {
         name: [{"t": AT + 30 * n, "gbps": gbps} for n, gbps in enumerate(each)]
