@@ -49,7 +49,7 @@ class Viewing:
         self._store = store
         self._memory = Memory(store, _spans(every.values(), also or {}))
         self._long_past = LongPast(store, _recalled(every.values()))
-        self._windows: dict[tuple[Metric, float], Window] = {}
+        self._windows: dict[tuple[Metric, float, int], Window] = {}
         self._changes: dict[tuple[Metric, float], Changes] = {}
         self._shared: dict[Hashable, Any] = {}
         """What detectors worked out in this pass for each other."""
@@ -80,7 +80,12 @@ class Viewing:
         def changes(metric: Metric) -> Changes:
             return self.changes(metric, settings.memory)
 
-        return View(self._now, topology, events, before, window, changes, self.past, self._shared)
+        def at_least(metric: Metric, polls: int) -> Window:
+            return self.window(metric, settings.window, polls)
+
+        return View(
+            self._now, topology, events, before, window, changes, self.past, self._shared, at_least
+        )
 
     def past(self, metric: Metric) -> Past:
         """Return the long past of a metric that some detector recalls."""
@@ -94,9 +99,9 @@ class Viewing:
             self._changes[metric, seconds] = found
         return found
 
-    def window(self, metric: Metric, seconds: float) -> Window:
+    def window(self, metric: Metric, seconds: float, polls: int = ENOUGH_POLLS) -> Window:
         """Return the last so many seconds of a metric, more where it is read seldom."""
-        key = (metric, seconds)
+        key = (metric, seconds, polls)
         found = self._windows.get(key)
         if found is not None:
             return found
@@ -104,7 +109,7 @@ class Viewing:
         many = len(self._store.table.of(metric))
         if many:
             step = 0.0 if _seldom(found, many) else WIDE_STEP
-            while found.values.shape[1] < ENOUGH_POLLS and seconds < WIDEST:
+            while found.values.shape[1] < polls and seconds < WIDEST:
                 seconds = min(seconds * WIDER, WIDEST)
                 found = self._store.window(metric, self._now, seconds, step)
         self._windows[key] = found

@@ -122,6 +122,9 @@ def _restraint(incident: Mapping[str, Any]) -> list[str]:
         note = f": {word['note']}" if word["note"] else ""
         quiet = "; nobody is told of it again" if word["silent"] else ""
         lines.append(f"operator   {CALLED[word['says']]}, {moment(word['at'])}{quiet}{note}")
+    if found := incident.get("found"):
+        facts = ", ".join(f"{fact} {name}" for fact, name in found.items())
+        lines.append(f"found out  {facts}")
     return lines
 
 

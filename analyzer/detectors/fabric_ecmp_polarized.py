@@ -70,11 +70,15 @@ class FabricEcmpPolarized(Detector[FabricEcmpPolarizedSettings]):
         """Yield one finding for each switch whose uplinks are polarized."""
         if not len(view[TX_BYTES]):
             return
-        ports, groups = siblings(view, TX_BYTES, self.settings.least)
-        for group in groups:
+        every = siblings(view, TX_BYTES, self.settings.least)
+        with np.errstate(invalid="ignore"):
+            most = every.highest()
+            idle = (every.load <= self.settings.empty * most) & (most >= self.settings.load)
+        for number in np.unique(every.group[idle.any(axis=1)]).tolist():
+            group = every.of(number)
             device = view.topology.devices.get(group.device)
             if device is None or device.role == "switch":
-                yield from self._of(view, group, ports.ports)
+                yield from self._of(view, group, every.ports.ports)
 
     def _of(self, view: View, group: Siblings, ports: list[Port]) -> Iterator[Finding]:
         load = group.load[:, np.isfinite(group.load).all(axis=0)]

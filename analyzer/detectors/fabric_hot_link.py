@@ -10,13 +10,12 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.pause.siblings import Siblings, siblings
+from analyzer.evidence.pause.siblings import Families, siblings
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import RX_BYTES, SPEED, TX_BYTES
 from fabrichealth.kinds import FABRIC_HOT_LINK
 from fabrichealth.metric import Metric
-from fabrichealth.model import Finding, Port, View
-from fabrichealth.model.quantiles import row_median
+from fabrichealth.model import Finding, View
 from fabrichealth.settings import Duration, seconds
 
 
@@ -57,37 +56,35 @@ class FabricHotLink(Detector[FabricHotLinkSettings]):
         """Yield one finding for each link and direction that is hot."""
         for metric in (TX_BYTES, RX_BYTES):
             if len(view[metric]):
-                ports, groups = siblings(view, metric, least=3)
-                for group in groups:
-                    if not (group.load >= self.settings.load).any():
-                        continue
-                    yield from self._of(view, metric, group, ports.ports)
+                yield from self._hot(view, metric, siblings(view, metric, least=3))
 
-    def _of(
-        self, view: View, metric: Metric, group: Siblings, ports: list[Port]
-    ) -> Iterator[Finding]:
-        load, wanted = group.load, self.settings
+    def _hot(self, view: View, metric: Metric, every: Families) -> Iterator[Finding]:
+        wanted = self.settings
         with np.errstate(invalid="ignore"):
-            hot = (load >= wanted.load) & (load >= wanted.times * row_median(load.T))
-        known = np.isfinite(load).sum(axis=1)
-        count = hot.sum(axis=1)
+            hot = every.load >= wanted.load
+            if not hot.any():
+                return
+            hot &= every.load >= wanted.times * every.median()
+        known, count = np.isfinite(every.load).sum(axis=1), hot.sum(axis=1)
         share = count / np.maximum(known, 1)
-        for row in np.flatnonzero((share >= wanted.polls) & (count >= wanted.least)).tolist():
-            port = ports[int(group.places[row])]
-            mean = np.nanmean(load, axis=1)
+        for member in np.flatnonzero((share >= wanted.polls) & (count >= wanted.least)).tolist():
+            port = every.ports.ports[int(every.places[member])]
+            group = every.of(int(every.group[member]))
+            mean = np.nanmean(group.load, axis=1)
+            row = int(np.flatnonzero(group.places == every.places[member])[0])
             skew = float(mean[row] / mean.mean())
             says = (
                 f"carries {mean[row]:.0%} of its rate, {skew:.2f} times the mean of "
                 f"{len(mean)} parallel links"
             )
-            first = int(np.argmax(hot[row]))
+            first = int(np.argmax(hot[member]))
             window = view[metric]
             at = window.row(*port)
             since = view.now if at is None else float(window.times[at, first + 1])
             yield Finding(
                 kind=FABRIC_HOT_LINK,
                 about=port,
-                score=float(share[row]) / wanted.polls,
+                score=float(share[member]) / wanted.polls,
                 since=since,
                 at=view.now,
                 direction="tx" if metric is TX_BYTES else "rx",
@@ -97,7 +94,7 @@ class FabricHotLink(Detector[FabricHotLinkSettings]):
                     )
                 ],
                 because=(
-                    f"{port} {says}, hot in {count[row]} of {known[row]} polls; few large flows do "
-                    "this by chance"
+                    f"{port} {says}, hot in {count[member]} of {known[member]} polls; few large "
+                    "flows do this by chance"
                 ),
             )

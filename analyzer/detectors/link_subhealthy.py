@@ -38,7 +38,7 @@ from analyzer.evidence.link.measures import (
     Reading,
 )
 from analyzer.evidence.link.reporting import link_verdicts
-from analyzer.evidence.link.rhythm import LAST, SILENCE, Rhythm, goes_on, rhythm
+from analyzer.evidence.link.rhythm import LAST, SILENCE, TIMES, Rhythm, goes_on, kept, rhythm
 from analyzer.evidence.link.signs import BEGAN, began, diagnosed, error_signs
 from analyzer.evidence.link.states import Kept, standings
 from analyzer.evidence.optics.fleet import RECALLED
@@ -178,19 +178,20 @@ def _finding(
     worst = lines[0]
     since = min(line.since for line in lines)
     start = began(known.view, port, since)
-    beat = _beat(known, place)
+    before = next((one for one in known.view.before if one.about == port), None)
+    until = max(line.until for line in lines)
+    beat, last = kept(before, _beat(known, place), until, known.view.now)
     seen = error_signs(known, place, others)
     if beat.silence:
         seen[sign(Symptom.COMES_AND_GOES, port)] = True
     found, signs = diagnosed(known.view, port, seen, start)
-    until = max(line.until for line in lines)
     returns = f"; it comes and goes, {beat.times} times within a day" if beat.silence else ""
     return Finding(
         kind=LINK_SUBHEALTHY,
         about=port,
         score=worst.score,
         since=since,
-        at=known.view.now if known.view.now - until < beat.silence else until,
+        at=known.view.now if known.view.now - last < beat.silence else until,
         evidence=[line.evidence for line in lines],
         because=f"{port}: {worst.evidence.says}{returns}",
         side=found.side,
@@ -198,7 +199,7 @@ def _finding(
         severity=worst.severity,
         causes=found.causes,
         signs=signs,
-        detail={BEGAN: start, LAST: until, SILENCE: beat.silence},
+        detail={BEGAN: start, LAST: last, SILENCE: beat.silence, TIMES: beat.times},
     )
 
 

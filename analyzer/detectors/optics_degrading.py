@@ -20,12 +20,13 @@ from analyzer.evidence.optics.banks import banks, ill_banks
 from analyzer.evidence.optics.causes import diagnose_light
 from analyzer.evidence.optics.complaints import (
     Complaint,
+    Restlessness,
     behind_siblings,
     beyond_limit,
     fallen,
     restless,
 )
-from analyzer.evidence.optics.fleet import RECALLED, REMEMBERED, WINDOWED, Optics
+from analyzer.evidence.optics.fleet import RECALLED, REMEMBERED, RESTLESS, WINDOWED, Optics
 from analyzer.evidence.optics.frozen import key_of
 from analyzer.evidence.optics.lasers import aged, faulty, hungry
 from analyzer.evidence.optics.levels import Look
@@ -88,6 +89,12 @@ class OpticsDegradingSettings(DetectorSettings):
     unrest_times: float = Field(default=5.0, gt=1)
     """And so many times as much as that of its peers."""
 
+    dip_db: float = Field(default=1.0, gt=0)
+    """Light or signal that falls by so much below its own median dips."""
+
+    dips: int = Field(default=4, ge=2)
+    """So many dips in two dozen polls are a loose plug; one or two, and a plug was touched."""
+
     bias_excess: float = Field(default=1.2, gt=1)
     """A laser that needs so much more bias than before, at the same temperature, ages."""
 
@@ -123,6 +130,8 @@ class OpticsDegrading(Detector[OpticsDegradingSettings]):
         for one in self._complaints(optics):
             link = view.topology.link_of.get(one.port)
             cables.setdefault(link.id if link else str(one.port), []).append(one)
+        if not cables:
+            return
         of_bank = banks(view.topology)
         dim = [one.port for every in cables.values() for one in every if one.quantity is TX]
         ill = ill_banks(dim, _sending(optics, of_bank), of_bank)
@@ -145,8 +154,9 @@ class OpticsDegrading(Detector[OpticsDegradingSettings]):
             yield from behind_siblings(optics, quantity, own.sibling_db, own.sibling_deviations)
         for quantity in (SNR_MEDIA, SNR_HOST):
             yield from fallen(optics, quantity, own.signal_margin_db, own.sudden_db)
-        for quantity in (RX, SNR_MEDIA):
-            yield from restless(optics, quantity, own.unrest_db, own.unrest_times)
+        jumps = Restlessness(own.unrest_db, own.unrest_times, own.dip_db, own.dips)
+        for quantity in RESTLESS:
+            yield from restless(optics, quantity, jumps)
         for bound in ("low", "high"):
             yield from beyond_limit(optics, BIAS, bound, BIAS_DEPTH)
         yield from hungry(optics, own.bias_excess)

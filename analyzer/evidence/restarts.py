@@ -18,6 +18,9 @@ AT_LEAST = 3
 SLACK_SECONDS = 20.0
 """Falls count as one moment within this, beyond the poll steps in which they were seen."""
 
+WITNESSES = 4
+"""Of one fall: counter and state of both ends."""
+
 FALLS_PER_SECOND = 1.0
 """A link trains for longer than a second; a counter that claims more falls was replaced."""
 
@@ -39,17 +42,18 @@ class Falls:
 
 def falls(view: View) -> Falls:
     """Return every fall of every enabled link within the detector's memory."""
-    found: dict[Port, list[tuple[float, float, float]]] = {}
-    for port, at, weight, step in (*_counted(view.changes(LINK_DOWNS)), *_seen(view.changes(UP))):
-        found.setdefault(port, []).append((at, weight, step))
+    found: dict[Port, list[_Sighting]] = {}
+    for one in (*_counted(view.changes(LINK_DOWNS)), *_seen(view.changes(UP))):
+        found.setdefault(one.port, []).append(one)
     off = _disabled(view.changes(ADMIN_UP))
-    merged: dict[Port, list[tuple[float, float, float]]] = {}
+    every: dict[Port, list[_Sighting]] = {}
     for port in sorted(found):
         other = view.topology.peer(port)
-        home = other if other is not None and other in merged else port
+        home = other if other is not None and other in every else port
         spans = [*off.get(port, ()), *(off.get(other, ()) if other else ())]
         own = [fall for fall in found[port] if not _within(fall, spans)]
-        merged[home] = _joined([*merged.get(home, []), *own])
+        every.setdefault(home, []).extend(own)
+    merged = {port: _joined(seen) for port, seen in every.items()}
     ports = list(merged)
     flat = [
         (at, weight, step, row)
@@ -61,22 +65,33 @@ def falls(view: View) -> Falls:
     return Falls(ports, columns[:, 0], columns[:, 1], columns[:, 2], columns[:, 3].astype(np.intp))
 
 
-def _counted(changes: Changes) -> list[tuple[Port, float, float, float]]:
+@dataclass(frozen=True, slots=True)
+class _Sighting:
+    """One witness's word on a fall: a counter or a state of one end, in one poll step."""
+
+    at: float
+    weight: float
+    step: float
+    port: Port
+    counted: bool
+
+
+def _counted(changes: Changes) -> list[_Sighting]:
     with np.errstate(invalid="ignore"):
         possible = changes.increase <= np.maximum(changes.step * FALLS_PER_SECOND, 1.0)
         up = np.flatnonzero((changes.increase > 0) & possible)
     return [
-        (Port(*changes.labels(int(changes.row_of[i]))), float(changes.at[i]),
-         float(changes.increase[i]), float(changes.step[i]))
+        _Sighting(float(changes.at[i]), float(changes.increase[i]), float(changes.step[i]),
+                  Port(*changes.labels(int(changes.row_of[i]))), counted=True)
         for i in up
     ]  # fmt: skip
 
 
-def _seen(changes: Changes) -> list[tuple[Port, float, float, float]]:
+def _seen(changes: Changes) -> list[_Sighting]:
     fell = np.flatnonzero((changes.before == 1) & (changes.after == 0))
     return [
-        (Port(*changes.labels(int(changes.row_of[i]))), float(changes.at[i]), 1.0,
-         float(changes.step[i]))
+        _Sighting(float(changes.at[i]), 1.0, float(changes.step[i]),
+                  Port(*changes.labels(int(changes.row_of[i]))), counted=False)
         for i in fell
     ]  # fmt: skip
 
@@ -100,21 +115,30 @@ def _disabled(admin: Changes) -> dict[Port, list[tuple[float, float]]]:
     return spans
 
 
-def _within(fall: tuple[float, float, float], spans: list[tuple[float, float]]) -> bool:
+def _within(fall: _Sighting, spans: list[tuple[float, float]]) -> bool:
     """Return whether a fall may have been a port's being disabled, or while it was."""
-    at, _, step = fall
-    return any(start <= at and at - step <= end for start, end in spans)
+    return any(start <= fall.at and fall.at - fall.step <= end for start, end in spans)
 
 
-def _joined(sightings: list[tuple[float, float, float]]) -> list[tuple[float, float, float]]:
-    """Merge sightings of the same fall: counter and state, near and far end, one poll apart."""
+def _joined(sightings: list[_Sighting]) -> list[tuple[float, float, float]]:
+    """Merge sightings of the same fall: counter and state, near and far end, one poll apart.
+
+    What one witness saw twice were two falls.
+    """
     merged: list[tuple[float, float, float]] = []
-    for at, weight, step in sorted(sightings):
-        if merged and at - merged[-1][0] <= max(step, merged[-1][2]) * 1.5:
-            then, heavier, wider = merged[-1]
-            merged[-1] = (then, max(heavier, weight), max(wider, step))
+    witnesses: list[set[tuple[Port, bool]]] = []
+    for one in sorted(sightings, key=lambda one: (one.at, one.port, one.counted)):
+        who = (one.port, one.counted)
+        for place in range(max(len(merged) - WITNESSES, 0), len(merged)):
+            then, heavier, wider = merged[place]
+            near = one.at - then <= max(one.step, wider) * 1.5
+            if near and who not in witnesses[place]:
+                merged[place] = (then, max(heavier, one.weight), max(wider, one.step))
+                witnesses[place].add(who)
+                break
         else:
-            merged.append((at, weight, step))
+            merged.append((one.at, one.weight, one.step))
+            witnesses.append({who})
     return merged
 
 

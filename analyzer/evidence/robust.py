@@ -22,19 +22,26 @@ def group_quantiles(
     """Return quantiles of each value's group ([n, share]); NaN in groups of less than `least`."""
     found = np.full((len(values), len(shares)), np.nan)
     known = np.flatnonzero(np.isfinite(values))
-    order = known[np.argsort(group[known], kind="stable")]
-    starts = np.flatnonzero(np.diff(group[order], prepend=group[order[:1]] - 1))
-    by_group = {
-        int(group[members[0]]): np.quantile(values[members], shares)
-        for members in np.split(order, starts[1:])
-        if len(members) >= max(least, 1)
-    }
-    if by_group:
-        keys = np.array(sorted(by_group))
-        table = np.array([by_group[int(key)] for key in keys])
-        place = np.minimum(np.searchsorted(keys, group), len(keys) - 1)
-        same = keys[place] == group
-        found[same] = table[place[same]]
+    if not len(known):
+        return found
+    told, ordered = group[known], values[known]
+    order = np.lexsort((ordered, told))
+    told, ordered = told[order], ordered[order]
+    first = np.flatnonzero(np.concatenate(([True], told[1:] != told[:-1])))
+    size = np.diff(first, append=len(told))
+    enough = size >= max(least, 1)
+    first, size = first[enough], size[enough]
+    if not len(first):
+        return found
+    at = (size - 1)[:, None] * np.asarray(shares)[None, :]
+    low = np.floor(at).astype(np.intp)
+    below = ordered[first[:, None] + low]
+    above = ordered[first[:, None] + np.minimum(low + 1, (size - 1)[:, None])]
+    table = below + (above - below) * (at - low)
+    keys = told[first]
+    place = np.minimum(np.searchsorted(keys, group), len(keys) - 1)
+    same = keys[place] == group
+    found[same] = table[place[same]]
     return found
 
 

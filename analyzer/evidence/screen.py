@@ -44,8 +44,8 @@ KNOWN = 0.8
 CORE = 0.75
 """Share of the ends that make the covariance: up to a quarter may be ill."""
 
-FITTED = 4000
-"""More ends of a stratum than these do not make its covariance any better known."""
+FITTED = 500
+"""So many ends of a stratum make its covariance; seven features are known to some percent then."""
 
 OWN = 0.05
 """Share of independence mixed into each covariance: features that always go together may part."""

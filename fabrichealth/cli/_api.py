@@ -16,6 +16,7 @@ from fabrichealth.catalogue.ports import SPEED, UP
 from fabrichealth.catalogue.verdicts import LINK_HEALTH, LINK_STATE, SECONDS_TO_VERDICT
 from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._draining import drain_plan
+from fabrichealth.cli._found_out import FoundOut
 from fabrichealth.cli._incidents import events_of
 from fabrichealth.events import EVENT_KINDS, parse
 from fabrichealth.metric import Metric
@@ -35,6 +36,7 @@ class Api:
 
     def __init__(self, collecting: Collecting) -> None:
         self._collecting = collecting
+        self._found = FoundOut()
         self._listeners: set[asyncio.Queue[dict[str, Any]]] = set()
 
     def routes(self) -> list[Route]:
@@ -57,7 +59,9 @@ class Api:
             queue.put_nowait(incident)
 
     async def _incidents(self, request: web.Request) -> web.Response:
-        found = self._collecting.incidents.values()
+        if self._collecting.journal is not None:
+            self._found.follow(self._collecting.journal)
+        found = map(self._found.joined, self._collecting.incidents.values())
         return _rows(one for one in found if _matches(_flat(one), request.query))
 
     async def _links(self, request: web.Request) -> web.Response:

@@ -73,7 +73,9 @@ def _visits(folder: Path, device: str, moment: float | None) -> Iterator[Visit]:
 
 
 def _name(folder: Path) -> str:
-    return folder.resolve().name.replace("--", "-_") or "device"
+    """Return the name of a folder's device; what is no UTF-8 in it becomes `_`."""
+    name = folder.resolve().name.replace("--", "-_")
+    return "".join("_" if "\ud800" <= one <= "\udfff" else one for one in name) or "device"
 
 
 def moment_of(name: str) -> float | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from analyzer.judge import detectors
 from analyzer.replaying import Replay
 from analyzer.scoring import Matched, Told, Truth, match, truths
-from fabrichealth.cli._events import read_events
+from fabrichealth.cli._events import read_events, without_incidents
 from fabrichealth.cli.replay import policy_of
 from fabrichealth.config import Site
 from fabrichealth.errors import SiteError
@@ -70,7 +70,7 @@ def judge(folder: Path, site: Site | None = None, leave_out: Collection[str] = (
     ]
     events: list[Event] = []
     if (folder / EVENTS).exists():
-        events = read_events(folder / EVENTS)
+        events = without_incidents(read_events(folder / EVENTS))
     else:
         warnings.append(f"{folder}: has no {EVENTS}; replayed without events")
     with tempfile.TemporaryDirectory(prefix="fabrichealth-evaluate-") as place:

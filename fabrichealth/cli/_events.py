@@ -81,6 +81,14 @@ def read_events(path: Path) -> list[Event]:
     return sorted(events, key=lambda event: event.at)
 
 
+def without_incidents(events: Iterable[Event]) -> list[Event]:
+    """Return the events of things, not those of incidents.
+
+    A replay numbers what it finds anew: its i7 is not the i7 that somebody gave a verdict on.
+    """
+    return [event for event in events if "incident" not in event.scope]
+
+
 def read_from(path: Path, offset: int, *, growing: bool = True) -> tuple[list[Event], int]:
     """Return the events after a byte offset, and the offset after the last whole line.
 

@@ -7,6 +7,7 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
+from fabrichealth.cli._found_out import FoundOut
 from fabrichealth.cli._site import load
 from fabrichealth.errors import SourceUnavailable, UsageError
 from fabrichealth.events import Event, parse
@@ -38,7 +39,9 @@ def incidents(asked: argparse.Namespace) -> list[dict[str, Any]]:
     paths = StatePaths(load(asked.config).site.state)
     journal = SqliteJournal.open(paths.journal, read_only=True)
     try:
-        return list(newest(journal).values())
+        found = FoundOut()
+        found.follow(journal)
+        return [found.joined(one) for one in newest(journal).values()]
     finally:
         journal.close()
 

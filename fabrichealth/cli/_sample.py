@@ -25,6 +25,26 @@ listen: 127.0.0.1:9480
 # web_config: web.yml              # TLS and authentication, as Prometheus exporters have it
 """
 
+TOPOLOGY = """\
+# What faces what and what sits where, beside the sample site file; replace it by your own.
+# `fabrichealth topology -c site.yaml` prints what was discovered in this form.
+racks:
+  - {name: r01, power_limit_watts: 40000}
+devices:                       # role: accelerator host switch nic cdu pdu; tier: 1 leaf, 2 spine
+  - {name: host-001, role: host, rack: r01}
+  - {name: host-002, role: host, rack: r01}
+  - {name: leaf-01, role: switch, tier: 1, rack: r01}
+links:                         # a port is DEVICE/PORT, as its own system calls it
+  - a: leaf-01/Ethernet0
+    b: host-001/eth0
+    technology: roce           # roce ib nvlink hccs ub ualink cxl pcie
+    medium: optical            # optical lpo cpo aoc dac acc aec backplane
+    speed_gbps: 400            # per direction
+    lanes: 4
+    fec: rs544                 # none firecode rs528 rs544 rs544i ll271 ll272
+  - {a: leaf-01/Ethernet8, b: host-002/eth0, technology: roce, medium: dac, speed_gbps: 400}
+"""
+
 TARGETS = """
 targets:
   - {name: host-001, source: host}
@@ -36,7 +56,7 @@ targets:
 
 
 def files() -> dict[str, str]:
-    """Return the sample site file's text, by its path below `deploy/`."""
+    """Return the sample site file and the topology that it names, by paths below `deploy/`."""
     from analyzer.detector import Detector  # noqa: PLC0415 - only for the sample
     from collectors.source import Source  # noqa: PLC0415
 
@@ -51,7 +71,7 @@ def files() -> dict[str, str]:
         _section(name, item(DETECTORS, name, Detector).settings_type, 2)
         for name in names(DETECTORS)
     )
-    return {"site.sample.yaml": text + TARGETS}
+    return {"site.sample.yaml": text + TARGETS, "topology.yaml": TOPOLOGY}
 
 
 def _section(name: str, settings: type[Settings], indent: int) -> str:

@@ -1,6 +1,7 @@
 """What commands print: text for people, JSON lines for programs."""
 
 import sys
+from collections.abc import Mapping
 from typing import Any
 
 import orjson
@@ -27,4 +28,17 @@ def _shown(text: str) -> str:
 def tell(plain: dict[str, Any]) -> None:
     """Print one JSON object on a line of its own."""
     options = orjson.OPT_NON_STR_KEYS | orjson.OPT_SERIALIZE_NUMPY
-    sys.stdout.write(orjson.dumps(plain, default=str, option=options).decode() + "\n")
+    try:
+        line = orjson.dumps(plain, default=str, option=options)
+    except orjson.JSONEncodeError:
+        line = orjson.dumps(_whole(plain), default=lambda one: _whole(str(one)), option=options)
+    sys.stdout.write(line.decode() + "\n")
+
+
+def _whole(value: Any) -> Any:
+    """Return a value of JSON without halves of characters: names on disk need not be UTF-8."""
+    if isinstance(value, str):
+        return "".join("\ufffd" if "\ud800" <= one <= "\udfff" else one for one in value)
+    if isinstance(value, Mapping):
+        return {_whole(key): _whole(one) for key, one in value.items()}
+    return [_whole(one) for one in value] if isinstance(value, list | tuple) else value

@@ -24,13 +24,19 @@ class Said:
 def said_of(
     incidents: Iterable[Mapping[str, Any]], events: Sequence[Event], start: float, end: float
 ) -> Said:
-    """Return what is known of the incidents open within [start, end]; the last word counts."""
+    """Return what is known of the incidents open within [start, end]; the last word counts.
+
+    One that turned out to be another is that other, and what was said of it was said of that.
+    """
+    every = {one["incident"]: one for one in incidents}
     words: dict[str, Event] = {}
     for event in sorted(events, key=lambda one: one.at):
         if event.kind in DECIDES:
-            words[event.scope.get("incident", "")] = event
+            words[_whole(event.scope.get("incident", ""), every)] = event
     found = Said()
-    for one in incidents:
+    for one in every.values():
+        if _whole(one["incident"], every) != one["incident"]:
+            continue
         closed = one["closed_at"]
         if one["opened_at"] > end or (closed is not None and closed < start):
             continue
@@ -69,6 +75,15 @@ def truth_of(incident: Mapping[str, Any], word: Event, end: float) -> dict[str, 
     if cause := word.more.get("cause"):
         truth["cause"] = str(cause)
     return truth
+
+
+def _whole(name: str, incidents: Mapping[str, Mapping[str, Any]]) -> str:
+    """Return the incident that one turned out to be, itself as a rule."""
+    met = {name}
+    while (other := incidents.get(name, {}).get("merged_into")) in incidents and other not in met:
+        met.add(other)
+        name = other
+    return name
 
 
 def _type(name: str) -> str:

@@ -14,6 +14,7 @@ from fabrichealth import history
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import WELL, Command
 from fabrichealth.cli._corpus import EVENTS, TOPOLOGY, TRUTH
+from fabrichealth.cli._events import without_incidents
 from fabrichealth.cli._incidents import events_of, newest
 from fabrichealth.cli._site import Setup, load
 from fabrichealth.cli._truths import Said, said_of
@@ -50,7 +51,8 @@ class CorpusCommand(Command):
             start, end = _span(store, asked.last)
             told = events_of(journal)
             said = said_of(newest(journal).values(), told, start, end)
-            _write(asked.folder, setup, [one for one in told if start <= one.at <= end], said)
+            things = [one for one in without_incidents(told) if start <= one.at <= end]
+            _write(asked.folder, setup, things, said)
             many = history.write(store, asked.folder / HISTORY, start, end)
             meta = {"links": len(setup.topology.links), "from": start, "until": end}
             _text(asked.folder / META, json.dumps(meta) + "\n")

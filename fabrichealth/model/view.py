@@ -32,6 +32,7 @@ class View:
         changes: Callable[[Metric], Changes],
         past: Callable[[Metric], Past] | None = None,
         shared: MutableMapping[Hashable, Any] | None = None,
+        at_least: Callable[[Metric, int], Window] | None = None,
     ) -> None:
         self.now = now
         self.topology = topology
@@ -42,6 +43,7 @@ class View:
         self._window = window
         self._changes = changes
         self._past = past
+        self._at_least = at_least
         self._windows: dict[Metric, Window] = {}
         self._shared = {} if shared is None else shared
 
@@ -51,6 +53,16 @@ class View:
         if found is None:
             found = self._windows[metric] = self._window(metric)
         return found
+
+    def at_least(self, metric: Metric, polls: int) -> Window:
+        """Return the metric's window, further back where it holds fewer polls and more are known.
+
+        It is read anew where it is wider: for the few passes in which something asks for it.
+        """
+        narrow = self[metric]
+        if self._at_least is None or narrow.values.shape[1] >= polls:
+            return narrow
+        return self._at_least(metric, polls)
 
     def changes(self, metric: Metric) -> Changes:
         """Return the metric's changes over the detector's `memory`."""

@@ -89,8 +89,24 @@ def of_pauses(
     return Rhythm(len(pauses) + 1, min(RULE_OF_THREE * float(np.mean(pauses)), LONGEST))
 
 
-LAST, SILENCE = "last", "silence"
-"""Under which a finding keeps, in its `detail`, when it erred last and for how long it waits."""
+LAST, SILENCE, TIMES = "last", "silence", "times"
+"""Under which a finding keeps, in its `detail`, when it erred last, for how long it waits, and how
+often it came."""
+
+
+def kept(before: Finding | None, beat: Rhythm, last: float, now: float) -> tuple[Rhythm, float]:
+    """Return the rhythm of a port that errs now, and when it erred last.
+
+    What is told of a longer span goes on while errors are quiet: a rhythm that was seen before
+    holds until its silence has spoken.
+    """
+    if before is None:
+        return beat, last
+    erred = max(last, before.detail.get(LAST, last))
+    silence = before.detail.get(SILENCE, 0.0)
+    if beat.silence >= silence or now - erred >= silence:
+        return beat, erred
+    return Rhythm(max(int(before.detail.get(TIMES, 2.0)), beat.times), silence), erred
 
 
 def goes_on(view: View, known: Finding) -> Finding | None:

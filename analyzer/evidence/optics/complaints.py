@@ -69,6 +69,8 @@ def beyond_limit(
     level = optics[quantity].level
     with np.errstate(invalid="ignore"):
         beyond = (level < line) if low else (level > line)
+    if not beyond.any():
+        return
     beyond &= judged(optics, quantity) & ~(common(optics, quantity, beyond))
     for place, since in sustained(optics, quantity, beyond, line, low):
         value, limit = float(level[place]), float(line[place])
@@ -89,6 +91,8 @@ def fallen(optics: Optics, quantity: Quantity, margin: float, sudden: float) -> 
     mine = optics[quantity]
     lost = -mine.change
     with np.errstate(invalid="ignore"):
+        if not (lost >= margin).any():
+            return
         among = np.where(
             np.isfinite(mine.peer_low), mine.level <= mine.peer_low, lost >= 1.5 * margin
         )
@@ -114,6 +118,9 @@ def behind_siblings(
     """
     mine = optics[quantity]
     gap = -mine.siblings
+    with np.errstate(invalid="ignore"):
+        if not (gap >= margin).any():
+            return
     middle, spread = optics.among_peers(gap)
     with np.errstate(invalid="ignore"):
         beyond = (gap >= margin) & (gap >= middle + deviations * np.maximum(spread, 0.25))
@@ -128,33 +135,64 @@ def behind_siblings(
         yield complaint(optics, quantity, place, expected, gap[place] / margin, since, says)
 
 
-def restless(optics: Optics, quantity: Quantity, least: float, times: float) -> Iterator[Complaint]:
-    """Yield lanes that go up and down from poll to poll through the whole window.
+@dataclass(frozen=True, slots=True)
+class Restlessness:
+    """What counts as restless."""
 
-    Their unrest must be `least` dB and so many times that of their peers, in both halves of the
-    window: something moves, and not only once.
+    least: float
+    """Unrest in dB, as a standard deviation, in both halves of the polls looked at."""
+    times: float
+    """And so many times that of the peers."""
+    depth: float
+    """Or dips of so many dB below its own median, and this many times the peers' unrest,"""
+    dips: int
+    """so many of them, in both halves; of a module that was complained of one is enough."""
+
+
+def restless(optics: Optics, quantity: Quantity, line: Restlessness) -> Iterator[Complaint]:
+    """Yield lanes that go up and down from poll to poll: something moves, and not only once.
+
+    Looked at are those that moved in the window, and modules that were complained of before.
     """
-    mine = optics[quantity]
-    usual = optics.usual_unrest(quantity)
+    mine, lanes = optics[quantity], optics.lanes
+    least = min(line.least, line.depth)
     with np.errstate(invalid="ignore"):
-        beyond = (mine.calm >= least) & ~(mine.calm < times * usual)
-    beyond &= judged(optics, quantity) & ~common(optics, quantity, beyond)
-    for place in np.flatnonzero(beyond).tolist():
-        row, window = int(mine.row[place]), mine.window
-        steps = np.abs(np.diff(window.values[row]))
-        with np.errstate(invalid="ignore"):
-            first = int(np.argmax(steps >= least))
-        since = float(window.times[row][first + 1])
+        moved = mine.moved >= least
+    before = np.zeros(len(lanes), np.bool_)
+    for one in optics.view.before:
+        if isinstance(one.about, Port):
+            before[lanes.places_of(one.about)] = True
+    moved |= before
+    moved &= judged(optics, quantity)
+    if not moved.any():
+        return
+    places, found = optics.unrest(quantity, np.flatnonzero(moved))
+    usual = np.nan_to_num(optics.usual_unrest(quantity)[places])
+    depth = np.maximum(line.depth, line.times * usual)
+    dips, both = found.dips(depth)
+    known = before[places]
+    with np.errstate(invalid="ignore"):
+        often = found.calm >= np.maximum(line.least, line.times * usual)
+        score = np.where(both | known, dips / np.where(known, 1.0, line.dips), 0.0)
+        score = np.fmax(np.where(often, found.calm / line.least, 0.0), score)
+    beyond = np.zeros(len(lanes), np.bool_)
+    beyond[places[score >= 1]] = True
+    beyond &= ~common(optics, quantity, beyond)
+    for index in np.flatnonzero(beyond[places]).tolist():
+        place = int(places[index])
+        since = found.first(index, line.least, float(depth[index]))
         if not np.isfinite(since):
             continue
         says = (
-            f"{WORDS[quantity.name]} goes up and down by {mine.unrest[place]:.1f} dB from poll to "
-            f"poll, now {told(quantity, float(mine.level[place]))}"
+            f"{WORDS[quantity.name]} goes up and down by {found.deviation[index]:.1f} dB from poll "
+            f"to poll, now {told(quantity, float(mine.level[place]))}"
+            if often[index]
+            else f"{WORDS[quantity.name]} fell by {depth[index]:.1f} dB and came back "
+            f"{dips[index]} times, now {told(quantity, float(mine.level[place]))}"
         )
         expected = float(mine.baseline[place])
-        known = expected if np.isfinite(expected) else float(mine.level[place])
-        score = float(mine.calm[place]) / least
-        yield complaint(optics, quantity, place, known, score, since, says)
+        usually = expected if np.isfinite(expected) else float(mine.level[place])
+        yield complaint(optics, quantity, place, usually, float(score[index]), since, says)
 
 
 def warmer(
@@ -169,6 +207,8 @@ def warmer(
     usual = mine.peer_middle
     above = mine.level - usual
     with np.errstate(invalid="ignore"):
+        if not (above >= kelvin).any():
+            return
         beyond = (above >= kelvin) & (above >= deviations * mine.peer_spread)
         beyond &= (mine.level >= least) & ~(mine.change < risen) & judged(optics, HEAT)
     line = mine.level - HALF_WAY * above

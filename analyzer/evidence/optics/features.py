@@ -10,6 +10,10 @@ from analyzer.evidence.optics.modules import Identity
 from analyzer.evidence.optics.quantities import BIAS, RX, SNR_HOST, SNR_MEDIA, TX
 from fabrichealth.model import Port
 
+VISIBLE_DB = 1.0
+"""Less change than this is within what readings of light are off by (SFF-8636: 3 dB absolute,
+far better against themselves)."""
+
 
 @dataclass(frozen=True, slots=True)
 class Feature:
@@ -30,6 +34,8 @@ class Feature:
     """How it goes up and down from poll to poll, as a standard deviation."""
     usual_unrest: float | None
     """The same of its peers."""
+    dips: int = 0
+    """How often it fell visibly below its own median and came back, over some two dozen polls."""
 
     @property
     def change(self) -> float | None:

@@ -5,14 +5,14 @@ the few that somebody asks about. None is not known: a linear pluggable has no e
 media side, copper no light, a module without limits no margin, a history of minutes no trend.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from analyzer.evidence.durations import Bools
-from analyzer.evidence.optics.features import Feature, LaneFeatures, OpticsEvidence
+from analyzer.evidence.optics.features import VISIBLE_DB, Feature, LaneFeatures, OpticsEvidence
 from analyzer.evidence.optics.frozen import frozen_baselines
 from analyzer.evidence.optics.levels import Levels, Look, levels
 from analyzer.evidence.optics.limits import Limits, all_limits
@@ -33,6 +33,7 @@ from analyzer.evidence.optics.quantities import (
 )
 from analyzer.evidence.optics.roster import Places, roster
 from analyzer.evidence.optics.trends import Ageing, Trend, ageing, follows, trend
+from analyzer.evidence.optics.unrest import Unrest, unrest
 from analyzer.evidence.robust import group_spread
 from fabrichealth.catalogue.optics import ALARM, OPTICS_INFO, THRESHOLD, TX_FAULT
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
@@ -43,6 +44,12 @@ USUAL_T0_KELVIN = 70.0
 
 WARMTH = (0.0, 1.0 / 30.0)
 """Bounds of a fitted rise of ln(bias) per kelvin; a cooled laser has none."""
+
+DIP_DEVIATIONS = 5.0
+"""A dip is so many times as deep as what the peers' readings usually jump by."""
+
+RESTLESS = (RX, SNR_MEDIA)
+"""Quantities that jump where a plug is loose or light comes back."""
 
 WINDOWED = METRICS
 REMEMBERED = (THRESHOLD, OPTICS_INFO, TX_FAULT, ALARM, UP, ADMIN_UP)
@@ -125,6 +132,10 @@ class Optics:
         group = self.modules.group[self.lanes.port]
         return group_spread(values, group, self.look.peers)
 
+    def unrest(self, quantity: Quantity, places: Places) -> tuple[Places, Unrest]:
+        """Return which of some places tell of a quantity, and their unrest over enough polls."""
+        return unrest(self.view, self.lanes, quantity, self.look.warm_up, places)
+
     def usual_unrest(self, quantity: Quantity) -> Floats:
         """Return the median unrest of lanes of the same part ([place])."""
         found = self._usual_unrest.get(quantity.name)
@@ -141,10 +152,12 @@ class Optics:
         number = self.lanes.port_number(port)
         if number is None:
             return None
-        mine = [self._lane(port, place) for place in self.lanes.places_of(port)]
+        places = self.lanes.places_of(port)
+        jumps = {one.name: self._jumps(one, places) for one in RESTLESS}
+        mine = [self._lane(port, place, jumps) for place in places]
         found = {one.lane: one for one in mine if one.features}
         module = self.lanes.find(port)
-        heat = self._feature(HEAT, module) if module is not None else None
+        heat = self._feature(HEAT, module, {}) if module is not None else None
         if not found and heat is None:
             return None
         identity = self.modules.identity[number]
@@ -192,12 +205,23 @@ class Optics:
             lit = np.bincount(port[level > DARK], minlength=size)
         return np.asarray((told > 0) & (lit == 0), np.bool_)
 
-    def _lane(self, port: Port, place: int) -> LaneFeatures:
-        found = {one.name: self._feature(one, place) for one in QUANTITIES}
+    def _jumps(self, quantity: Quantity, places: Sequence[int]) -> dict[int, tuple[float, int]]:
+        """Return unrest and number of dips of some places, by place, as far as known."""
+        told, mine = self.unrest(quantity, np.array(places, np.intp))
+        usual = np.nan_to_num(self.usual_unrest(quantity)[told])
+        many, both = mine.dips(np.maximum(VISIBLE_DB, DIP_DEVIATIONS * usual))
+        dips = np.where(both, many, 0)
+        every = zip(told.tolist(), mine.deviation.tolist(), dips.tolist(), strict=True)
+        return {place: (unrest, dip) for place, unrest, dip in every if np.isfinite(unrest)}
+
+    def _lane(
+        self, port: Port, place: int, jumps: Mapping[str, Mapping[int, tuple[float, int]]]
+    ) -> LaneFeatures:
+        found = {one.name: self._feature(one, place, jumps.get(one.name, {})) for one in QUANTITIES}
         for one in (BER_MEDIA, BER_HOST):  # some modules tell one ratio for all lanes
             module = self.lanes.find(port)
             if found[one.name] is None and module is not None:
-                found[one.name] = self._feature(one, module)
+                found[one.name] = self._feature(one, module, {})
         return LaneFeatures(
             port,
             self.lanes.lanes[place],
@@ -207,13 +231,16 @@ class Optics:
             _known(self.noise_change[place]),
         )
 
-    def _feature(self, quantity: Quantity, place: int) -> Feature | None:
+    def _feature(
+        self, quantity: Quantity, place: int, jumps: Mapping[int, tuple[float, int]]
+    ) -> Feature | None:
         mine = self[quantity]
         level = _known(mine.level[place])
         if level is None:
             return None
         number = int(self.lanes.port[place])
         limits = self.limit(quantity)
+        unrest, dips = jumps.get(place, (None, 0))
         middle, spread = _known(mine.peer_middle[place]), _known(mine.peer_spread[place])
         peers = None if middle is None else level - middle
         return Feature(
@@ -224,8 +251,9 @@ class Optics:
             peers / spread if peers is not None and spread else None,
             _known(limits.low[number]) if limits else None,
             _known(limits.high[number]) if limits else None,
-            _known(mine.unrest[place]),
-            _known(self.usual_unrest(quantity)[place]),
+            unrest,
+            _known(self.usual_unrest(quantity)[place]) if place in jumps else None,
+            dips,
         )
 
 

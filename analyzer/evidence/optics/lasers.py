@@ -24,8 +24,9 @@ def hungry(optics: Optics, excess: float) -> Iterator[Complaint]:
     mine, ratio = optics[BIAS], optics.bias_excess
     with np.errstate(invalid="ignore"):
         beyond = ratio >= excess
-        alike = common(optics, BIAS, beyond)
-    beyond &= judged(optics, BIAS) & ~alike
+    if not beyond.any():
+        return
+    beyond &= judged(optics, BIAS) & ~common(optics, BIAS, beyond)
     line = optics.bias_expected * (1.0 + HALF_WAY * (excess - 1.0))
     for place, since in sustained(optics, BIAS, beyond, line, low=False):
         expected = float(optics.bias_expected[place])
@@ -45,6 +46,8 @@ def aged(optics: Optics, excess: float, days: float, doubt: float) -> Iterator[C
     found = optics.ageing
     with np.errstate(invalid="ignore"):
         beyond = (found.grown >= excess) & (found.doubt < doubt) & (found.days >= days)
+    if not beyond.any():
+        return
     beyond &= np.isfinite(optics[BIAS].level) & judged(optics, BIAS)
     beyond &= ~common(optics, BIAS, beyond)
     began = optics.view.past(BIAS.metric).starts

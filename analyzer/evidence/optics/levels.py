@@ -18,9 +18,10 @@ from analyzer.evidence.durations import FRESH_POLLS, FRESH_SECONDS
 from analyzer.evidence.optics.modules import Modules, warmed
 from analyzer.evidence.optics.quantities import HEAT, Quantity
 from analyzer.evidence.optics.roster import Places, Roster
-from analyzer.evidence.robust import group_quantiles, group_spread
+from analyzer.evidence.optics.unrest import deviation, possible
+from analyzer.evidence.robust import NORMAL_PER_MAD, group_quantiles
 from fabrichealth.model import Floats, Past, View, Window
-from fabrichealth.model.quantiles import row_median, row_quantile
+from fabrichealth.model.quantiles import row_median
 
 
 @dataclass(frozen=True)
@@ -38,14 +39,45 @@ class Levels:
     values: Floats
     """The window's values without what is impossible, stale or of a module that warms up."""
     baseline: Floats
-    siblings: Floats
-    """Level less the median of the module's other lanes."""
-    peer_middle: Floats
-    peer_spread: Floats
-    peer_low: Floats
-    """5th percentile of the peers' usual levels; usual: a place's baseline, else its level."""
-    peer_high: Floats
-    """95th percentile."""
+    lanes: Roster
+    group: NDArray[np.int64]
+    """Equal for places that are peers ([place])."""
+    least: int
+    """Fewer peers than this have no percentile."""
+
+    @cached_property
+    def siblings(self) -> Floats:
+        """Level less the median of the module's other lanes ([place])."""
+        return _against_siblings(self.level, self.lanes)
+
+    @property
+    def peer_middle(self) -> Floats:
+        """Median of the peers' usual levels ([place]); usual: the baseline, else the level."""
+        return self._peers[:, 1]
+
+    @property
+    def peer_low(self) -> Floats:
+        """Their 5th percentile ([place])."""
+        return self._peers[:, 0]
+
+    @property
+    def peer_high(self) -> Floats:
+        """Their 95th percentile ([place])."""
+        return self._peers[:, 2]
+
+    @cached_property
+    def peer_spread(self) -> Floats:
+        """Their robust standard deviation ([place])."""
+        away = np.abs(self._usual - self.peer_middle)
+        return NORMAL_PER_MAD * group_quantiles(away, self.group, (0.5,), self.least)[:, 0]
+
+    @property
+    def _usual(self) -> Floats:
+        return np.where(np.isfinite(self.baseline), self.baseline, self.level)
+
+    @cached_property
+    def _peers(self) -> Floats:
+        return group_quantiles(self._usual, self.group, (0.05, 0.5, 0.95), self.least)
 
     @property
     def change(self) -> Floats:
@@ -54,23 +86,20 @@ class Levels:
 
     @cached_property
     def unrest(self) -> Floats:
-        """How it goes up and down from poll to poll, as a standard deviation ([place]).
-
-        A step is no unrest.
-        """
-        return self._at_places(_unrest(self.values))
-
-    @cached_property
-    def calm(self) -> Floats:
-        """The lesser unrest of the two halves of the window: what goes on in both ([place])."""
-        half = self.values.shape[1] // 2
-        first, second = self.values[:, :half], self.values[:, half:]
-        return self._at_places(np.minimum(_unrest(first), _unrest(second)))
-
-    def _at_places(self, values: Floats) -> Floats:
+        """How it goes up and down in this window, as a standard deviation ([place])."""
         known = self.row >= 0
         found = np.full(len(self.row), np.nan)
-        found[known] = values[self.row[known]]
+        found[known] = deviation(self.values)[self.row[known]]
+        return found
+
+    @cached_property
+    def moved(self) -> Floats:
+        """Between which bounds it moved in this window, highest less lowest ([place])."""
+        known = self.row >= 0
+        found = np.full(len(self.row), np.nan)
+        if self.values.shape[1]:
+            span = np.fmax.reduce(self.values, axis=1) - np.fmin.reduce(self.values, axis=1)
+            found[known] = span[self.row[known]]
         return found
 
 
@@ -97,34 +126,26 @@ def levels(
     size = len(lanes)
     row = np.full(size, -1, np.intp)
     row[places] = np.arange(len(places))
-    values = warmed(window, look.warm_up)
-    low, high = quantity.metric.valid
-    with np.errstate(invalid="ignore"):
-        values = np.where((values >= low) & (values <= high), values, np.nan)
-    times = np.where(np.isfinite(values), window.times, np.nan)
+    values = possible(warmed(window, look.warm_up), quantity)
     speaks = _fresh(window)
     if quantity.light:
         speaks &= ~built.copper[lanes.port[places]]
-    last = window.last_at[:, None]
+    times = window.at[window.clock]
     with np.errstate(invalid="ignore"):
-        recent = times >= last - look.hold
+        recent = times >= (window.last_at - look.hold)[:, None]
         now = row_median(np.where(recent, values, np.nan))
-        early = times <= _first_third(times)[:, None]
-        early &= times < last - look.hold
-    start = row_median(np.where(early, values, np.nan))
     level = _spread_out(size, places, np.where(speaks, now, np.nan))
-    baseline = _spread_out(size, places, start)
-    old = _long(view, lanes, built, quantity)
-    baseline = np.where(np.isfinite(old), old, baseline)
+    baseline = _long(view, lanes, built, quantity).copy()
+    young = np.flatnonzero(~np.isfinite(baseline[places]))
+    if len(young):
+        start = _earliest(values[young], times[young], window.last_at[young] - look.hold)
+        baseline[places[young]] = start
     for (name, place), value in frozen.items():
         if name == quantity.name and place < size:
             baseline[place] = value
-    usual = np.where(np.isfinite(baseline), baseline, level)
     group = built.group[lanes.port]
     if quantity is HEAT:  # air differs between devices far more than between parts
-        group = _with_device(group, lanes)
-    bounds = group_quantiles(usual, group, (0.05, 0.95), look.peers)
-    middle, spread = group_spread(usual, group, look.peers)
+        group = group * (int(lanes.device.max(initial=0)) + 1) + lanes.device[lanes.port]
     return Levels(
         quantity,
         window,
@@ -133,11 +154,9 @@ def levels(
         _spread_out(size, places, window.last_at),
         np.where(speaks[:, None], values, np.nan),
         baseline,
-        _against_siblings(level, lanes),
-        middle,
-        spread,
-        bounds[:, 0],
-        bounds[:, 1],
+        lanes,
+        group,
+        look.peers,
     )
 
 
@@ -162,15 +181,16 @@ def _fresh(window: Window) -> NDArray[np.bool_]:
         return np.asarray(window.until - window.last_at <= limit[window.clock], np.bool_)
 
 
-def _first_third(times: Floats) -> Floats:
-    """Return when the first third of each row's readings ends, NaN for none ([s])."""
+def _earliest(values: Floats, times: Floats, until: Floats) -> Floats:
+    """Return the median of the first third of each row's readings, before `until` ([s])."""
     if not times.shape[1]:
         return np.full(len(times), np.nan)
-    known = np.isfinite(times)
+    known = np.isfinite(values)
     first = np.where(known, times, np.inf).min(axis=1)
     last = np.where(known, times, -np.inf).max(axis=1)
     with np.errstate(invalid="ignore"):
-        return np.where(known.any(axis=1), first + (last - first) / 3.0, np.nan)
+        end = np.minimum(first + (last - first) / 3.0, np.nextafter(until, -np.inf))
+        return row_median(np.where(times <= end[:, None], values, np.nan))
 
 
 def _spread_out(size: int, places: Places, values: Floats) -> Floats:
@@ -225,30 +245,10 @@ def _older(past: Past, values: Floats) -> NDArray[np.bool_]:
     return older
 
 
-STEPS = 4
-"""Fewer steps between polls than this tell nothing of unrest."""
-
-STEP_SHARE, STEP_DEVIATIONS = 0.8, 1.812
-"""The 80 % quantile of steps between polls of white noise is so many standard deviations; a
-single step among them does not move it."""
-
-
-def _unrest(values: Floats) -> Floats:
-    steps = np.abs(np.diff(values, axis=1))
-    told = np.isfinite(steps).sum(axis=1) >= STEPS
-    return np.where(told, row_quantile(steps, STEP_SHARE) / STEP_DEVIATIONS, np.nan)
-
-
-def _with_device(group: NDArray[np.int64], lanes: Roster) -> NDArray[np.int64]:
-    names: dict[str, int] = {}
-    device = [names.setdefault(port.device, len(names)) for port in lanes.ports]
-    return group * (len(names) + 1) + np.array(device, np.int64)[lanes.port]
-
-
 def _against_siblings(level: Floats, lanes: Roster) -> Floats:
     """Return each lane's level less the median of the module's other lanes ([place])."""
     found = np.full(len(level), np.nan)
-    known = np.flatnonzero(np.isfinite(level) & _laned(lanes))
+    known = np.flatnonzero(np.isfinite(level) & lanes.laned)
     if not len(known):
         return found
     order = known[np.lexsort((level[known], lanes.port[known]))]
@@ -269,7 +269,3 @@ def _against_siblings(level: Floats, lanes: Roster) -> Floats:
     ) / 2
     found[order] = np.where(several, ordered - middle, np.nan)
     return found
-
-
-def _laned(lanes: Roster) -> NDArray[np.bool_]:
-    return np.array([bool(lane) for lane in lanes.lanes], np.bool_)

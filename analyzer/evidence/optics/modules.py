@@ -127,16 +127,20 @@ def warmed(window: Window, warm_up: float) -> Floats:
     A module came when its port says something after its device was read twice without it.
     """
     said = np.isfinite(window.values)
-    if not said.any() or said.all():
+    rows = np.flatnonzero(~said.all(axis=1))
+    if window.values.shape[1] < 3 or not len(rows):
         return window.values
-    missed = ~said & np.isfinite(window.at[window.clock])
+    said, at = said[rows], window.at[window.clock[rows]]
+    missed = ~said & np.isfinite(at)
     gone = np.zeros_like(said)
     gone[:, 2:] = said[:, 2:] & missed[:, 1:-1] & missed[:, :-2]
-    came = np.where(gone, window.at[window.clock], -np.inf).max(axis=1)
-    with np.errstate(invalid="ignore"):
-        cold = window.times < (came + warm_up)[:, None]
-        cold &= (came > -np.inf)[:, None]
-    return np.where(cold, np.nan, window.values)
+    if not gone.any():
+        return window.values
+    came = np.where(gone, at, -np.inf).max(axis=1)
+    cold = said & (at < (came + warm_up)[:, None]) & (came > -np.inf)[:, None]
+    values = window.values.copy()
+    values[rows] = np.where(cold, np.nan, values[rows])
+    return values
 
 
 def _identities(infos: Changes, past: Past, lanes: Roster) -> tuple[list[Identity], Floats]:

@@ -39,6 +39,9 @@ class Roster:
         self._port: list[int] = []
         self._of_port: list[list[int]] = []
         self._ports = np.empty(0, np.intp)
+        self._laned = np.empty(0, np.bool_)
+        self._device_numbers: dict[str, int] = {}
+        self._devices = np.empty(0, np.int64)
         self._columns: dict[Metric, _Column] = {}
 
     def __len__(self) -> int:
@@ -50,6 +53,22 @@ class Roster:
         if len(self._ports) != len(self._port):
             self._ports = np.array(self._port, np.intp)
         return self._ports
+
+    @property
+    def laned(self) -> NDArray[np.bool_]:
+        """Whether each place is a lane ([place]); else it is a module itself."""
+        if len(self._laned) != len(self.lanes):
+            self._laned = np.array([bool(lane) for lane in self.lanes], np.bool_)
+        return self._laned
+
+    @property
+    def device(self) -> NDArray[np.int64]:
+        """Number of the device of each port ([port])."""
+        if len(self._devices) != len(self.ports):
+            numbers = self._device_numbers
+            every = [numbers.setdefault(one.device, len(numbers)) for one in self.ports]
+            self._devices = np.array(every, np.int64)
+        return self._devices
 
     def find(self, port: Port, lane: str = "") -> int | None:
         """Return the place of a lane, or of a module itself; None if nothing tells of it."""

@@ -7,12 +7,8 @@ is ill follows from both ends together (`analyzer.evidence.causes`).
 from collections.abc import Iterable, Mapping
 
 from analyzer.evidence.causes.signs import Symptom, told
-from analyzer.evidence.optics.features import Feature, LaneFeatures, OpticsEvidence
+from analyzer.evidence.optics.features import VISIBLE_DB, Feature, LaneFeatures, OpticsEvidence
 from fabrichealth.model import Port
-
-VISIBLE_DB = 1.0
-"""Less change than this is within what readings of light are off by (SFF-8636: 3 dB absolute,
-far better against themselves)."""
 
 SAME_LOSS = 0.4
 """A sender explains a receiver's loss if it has lost such a share of it itself."""
@@ -25,6 +21,8 @@ VISIBLE_KELVIN = 8.0
 ERRORS_TENFOLD = 10.0
 UNREST_DB = 0.5
 UNREST_TIMES = 4.0
+DIPS = 3
+"""So many dips, in both halves of two dozen polls: it was not touched once, it moves."""
 
 
 def light_signs(
@@ -60,6 +58,7 @@ def _of_end(mine: OpticsEvidence, far: OpticsEvidence | None) -> dict[Symptom, b
         Symptom.HOST_BAD: _at_least(host_lost(mine), VISIBLE_DB),
         Symptom.HOT: is_hot(mine),
         Symptom.NOISY: _any(_at_least(one.noise_change, VISIBLE_DB) for one in lanes),
+        Symptom.COMES_AND_GOES: True if any(map(_dips, lanes)) else None,
         Symptom.RX_RESTLESS: restless,
         Symptom.SNR_RESTLESS: (
             None if restless else _any(_restless(one.snr_media) for one in lanes)
@@ -149,4 +148,9 @@ def _restless(feature: Feature | None) -> bool | None:
     if feature is None or feature.unrest is None:
         return None
     usual = feature.usual_unrest or 0.0
-    return feature.unrest >= max(UNREST_DB, UNREST_TIMES * usual)
+    return feature.dips >= DIPS or feature.unrest >= max(UNREST_DB, UNREST_TIMES * usual)
+
+
+def _dips(lane: LaneFeatures) -> bool:
+    """Return whether light or signal of a lane fell and came back, again and again."""
+    return any(one is not None and one.dips >= DIPS for one in (lane.rx, lane.snr_media))

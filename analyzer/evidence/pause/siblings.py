@@ -11,6 +11,10 @@ from fabrichealth.catalogue.ports import SPEED
 from fabrichealth.counters import increases
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, View, Window
+from fabrichealth.model.quantiles import row_median
+
+FASTEST = 1 << 32
+"""Mbit/s: no port is faster."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -22,7 +26,43 @@ class Siblings:
     load: Floats
 
 
-def siblings(view: View, metric: Metric, least: int) -> tuple[Crossings, list[Siblings]]:
+@dataclass(frozen=True, eq=False, slots=True)
+class Families:
+    """All groups of parallel links at once: `load[m, k]` of each, `group[m]` ascending."""
+
+    ports: Crossings
+    places: Places
+    load: Floats
+    group: Places
+
+    def __len__(self) -> int:
+        return int(self.group[-1]) + 1 if len(self.group) else 0
+
+    def of(self, number: int) -> Siblings:
+        """Return one group."""
+        start, end = np.searchsorted(self.group, [number, number + 1]).tolist()
+        device = self.ports.name(int(self.ports.device[self.places[start]]))
+        return Siblings(device, self.places[start:end], self.load[start:end])
+
+    def median(self) -> Floats:
+        """Return the median load of each link's group at each poll ([m, k])."""
+        start = np.searchsorted(self.group, np.arange(len(self)))
+        member = np.arange(len(self.group)) - start[self.group]
+        polls = self.load.shape[1]
+        cube = np.full((len(self), polls, int(member.max(initial=-1)) + 1), np.nan)
+        cube[self.group, :, member] = self.load
+        middle = row_median(cube.reshape(-1, cube.shape[2])).reshape(len(self), polls)
+        return np.asarray(middle[self.group], np.float64)
+
+    def highest(self) -> Floats:
+        """Return the highest load in each link's group at each poll ([m, k])."""
+        if not len(self.group):
+            return self.load
+        start = np.searchsorted(self.group, np.arange(len(self)))
+        return np.asarray(np.fmax.reduceat(self.load, start, axis=0)[self.group], np.float64)
+
+
+def siblings(view: View, metric: Metric, least: int) -> Families:
     """Return groups of at least so many parallel links, by bytes sent or received.
 
     Uplinks of a switch, or the rails of a host: ports of one speed that lead away from hosts.
@@ -33,22 +73,15 @@ def siblings(view: View, metric: Metric, least: int) -> tuple[Crossings, list[Si
     speed = ports.speed(view.changes(SPEED))
     rows = np.flatnonzero(ports.upward[place] & heard(window, window.values.shape[1]))
     rows = rows[speed[place[rows]] > 0]
-    key = np.stack([ports.device[place[rows]], np.rint(speed[place[rows]] / 1e6)])
-    _, group = np.unique(key, axis=1, return_inverse=True)
-    group = group.reshape(-1)
-    rows = rows[np.bincount(group)[group] >= least]
-    group = group[np.bincount(group)[group] >= least]
-    order = np.argsort(group, kind="stable")
-    rows = rows[order]
+    key = ports.device[place[rows]] * FASTEST + np.rint(speed[place[rows]] / 1e6).astype(np.int64)
+    order = np.argsort(key, kind="stable")
+    rows, key = rows[order], key[order]
+    _, group, size = np.unique(key, return_inverse=True, return_counts=True)
+    enough = size[group] >= least
+    rows, key = rows[enough], key[enough]
+    _, group = np.unique(key, return_inverse=True)
     load = _load(window, rows) / speed[place[rows]][:, None]
-    if not len(rows):
-        return ports, []
-    bounds = np.flatnonzero(np.diff(group[order], prepend=-1)).tolist()
-    return ports, [
-        Siblings(ports.name(int(ports.device[place[rows[start]]])), place[rows[start:end]],
-                 load[start:end])
-        for start, end in zip(bounds, [*bounds[1:], len(rows)], strict=True)
-    ]  # fmt: skip
+    return Families(ports, place[rows], load, group.astype(np.intp))
 
 
 def _load(window: Window, rows: Places) -> Floats:
