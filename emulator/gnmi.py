@@ -7,10 +7,14 @@ that it knows their numbers. It can refuse groups of paths, ask for a password, 
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+# read when the library is imported, by whoever is first; its core writes to stderr past every log
+os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 import grpc
 import grpc.aio

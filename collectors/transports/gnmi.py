@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import urlsplit
 
-# the library's core writes to stderr past our log: a device that ends a stream is no news
+# read when the library is imported, by whoever is first; its core writes to stderr past our log
 os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 
 import grpc

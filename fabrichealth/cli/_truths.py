@@ -80,10 +80,12 @@ def truth_of(incident: Mapping[str, Any], word: Event, end: float) -> dict[str, 
 def _whole(name: str, incidents: Mapping[str, Mapping[str, Any]]) -> str:
     """Return the incident that one turned out to be, itself as a rule."""
     met = {name}
-    while (other := incidents.get(name, {}).get("merged_into")) in incidents and other not in met:
+    while True:
+        other = str(incidents.get(name, {}).get("merged_into"))
+        if other not in incidents or other in met:
+            return name
         met.add(other)
         name = other
-    return name
 
 
 def _type(name: str) -> str:

@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import subprocess
+import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import suppress
@@ -344,6 +347,51 @@ async def test_a_password_comes_from_a_file_and_is_never_said(
     await source.close()
     assert "wrong-one" not in str(wrong.value)
     assert poll.readings
+
+
+GOES_AWAY = """
+import asyncio, struct
+
+import emulator.serving
+from collectors.source import Target
+from collectors.sources.gnmi import Gnmi, GnmiSettings
+from fabrichealth.errors import SourceUnavailable
+from fabrichealth.model import SeriesTable
+
+def frame(kind, payload):
+    return struct.pack(">I", len(payload))[1:] + bytes([kind, 0]) + struct.pack(">I", 0) + payload
+
+async def serve(reader, writer):
+    await reader.read(24)
+    writer.write(frame(4, b""))  # SETTINGS
+    await reader.read(1000)
+    writer.write(frame(7, struct.pack(">II", 0, 11) + b"too_many_pings"))  # GOAWAY, RFC 9113, 6.8
+    await writer.drain()
+    writer.close()
+
+async def main():
+    async with await asyncio.start_server(serve, "127.0.0.1", 0) as server:
+        address = "grpc://127.0.0.1:%d" % server.sockets[0].getsockname()[1]
+        settings = GnmiSettings.model_validate({"timeout": "2s"})
+        source = Gnmi(settings, Target("leaf-01", "gnmi", address), SeriesTable())
+        try:
+            await source.read(0.0)
+        except SourceUnavailable as wrong:
+            print(wrong)
+        await source.close()
+
+asyncio.run(main())
+"""
+
+
+def test_a_device_that_goes_away_is_one_line_of_ours_and_none_of_the_library() -> None:
+    """Whichever of emulator and collectors is imported first; both are in the demo."""
+    own = {name: value for name, value in os.environ.items() if name != "GRPC_VERBOSITY"}
+    done = subprocess.run(
+        [sys.executable, "-c", GOES_AWAY], capture_output=True, text=True, check=True, env=own
+    )
+    assert done.stderr == ""
+    assert done.stdout.startswith("leaf-01: grpc://127.0.0.1:")
 
 
 @pytest.mark.skipif(certificates.MISSING, reason="no openssl")

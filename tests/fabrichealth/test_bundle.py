@@ -58,6 +58,27 @@ def test_errors_between_two_moments_are_one_incident_and_one_report(
     assert "culprit    link h1/eth0--leaf-01/1" in said.out
 
 
+def test_folders_whose_names_are_no_text_are_told_all_the_same(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    """Names on disk are bytes; one that is no UTF-8 costs neither itself nor its neighbours."""
+    folder = tmp_path / os.fsdecode(b"b\xff")
+    for device in (b"h1", b"h\xfe2"):
+        place = folder / os.fsdecode(device)
+        place.mkdir(parents=True)
+        (place / "eth0.txt").write_text(statistics(1000))
+        (place / os.fsdecode(b"odd\xfd.txt")).write_text("zzz\n")
+    said = terminal("replay", folder, "--json")
+    assert (said.status, said.err) == (0, "")
+    (told,) = said.objects
+    assert told["bundle"].endswith("/b\ufffd")
+    assert told["devices"] == ["h1", "h_2"]
+    assert told["warnings"] == []
+    assert told["readings"] > 10
+    assert sorted(told["unknown"]) == ["h1/odd\ufffd.txt", "h\ufffd2/odd\ufffd.txt"]
+    assert terminal("replay", folder).status == 0
+
+
 def test_what_an_error_counter_says_at_one_moment_is_nothing(
     terminal: Terminal, tmp_path: Path
 ) -> None:

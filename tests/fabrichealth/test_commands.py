@@ -1,6 +1,7 @@
 """Commands at a terminal: what they say, and with which exit status."""
 
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 from collectors.sources.prom import Prom
 from fabrichealth import __version__
 from fabrichealth.catalogue.ports import UP
+from fabrichealth.cli._site import load
 from fabrichealth.kinds import LINK_DOWN, Severity
 from fabrichealth.model import Incident, Place
 from fabrichealth.plugins import names
@@ -302,9 +304,20 @@ class TestGenerate:
 
     def test_the_sample_is_a_site_file(self, terminal: Terminal, tmp_path: Path) -> None:
         terminal("generate", "config", "--into", tmp_path)
-        sample = tmp_path / "deploy/site.sample.yaml"
-        (tmp_path / "deploy/topology.yaml").write_text(TOPOLOGY)
-        assert terminal("check", "-c", sample).status == 0
+        said = terminal("check", "-c", tmp_path / "deploy/site.sample.yaml")
+        assert (said.status, said.err) == (0, "")
+
+    def test_what_the_sample_names_lies_beside_it_when_both_are_copied(
+        self, terminal: Terminal, tmp_path: Path
+    ) -> None:
+        terminal("generate", "config", "--into", tmp_path)
+        (tmp_path / "own").mkdir()
+        for name, copy in (("site.sample.yaml", "site.yaml"), ("topology.yaml", "topology.yaml")):
+            shutil.copy(tmp_path / "deploy" / name, tmp_path / "own" / copy)
+        assert terminal("check", "-c", tmp_path / "own/site.yaml").status == 0
+        found = load(tmp_path / "own/site.yaml")
+        assert {row.name for row in found.site.targets} <= found.topology.devices.keys()
+        assert found.topology.links
 
 
 def history(folder: Path, *, down_until: int = 60) -> Path:
@@ -342,6 +355,19 @@ class TestReplay:
         said = terminal("replay", file, "--topology", site.parent / "topology.yaml", "--json")
         (one,) = said.objects
         assert one["closed_at"] is None
+
+    def test_a_verdict_on_a_live_incident_is_not_one_on_the_replays(
+        self, terminal: Terminal, site: Path, tmp_path: Path
+    ) -> None:
+        """Both number from i1 on; nobody has seen the replay's."""
+        events = tmp_path / "events.jsonl"
+        verdict = {"at": 1_767_230_000, "kind": "verdict_false", "scope": {"incident": "i1"}}
+        events.write_text(json.dumps(verdict) + "\n")
+        words = ("--topology", site.parent / "topology.yaml", "--events", events)
+        said = terminal("replay", history(tmp_path), *words, "--json")
+        (one,) = said.objects
+        assert (one["incident"], one["operator"]) == ("i1", None)
+        assert "events.jsonl: 1 verdicts and other events of incidents left out" in said.err
 
     def test_an_event_suppresses(self, terminal: Terminal, site: Path, tmp_path: Path) -> None:
         event = {"at": 1_767_225_600, "kind": "maintenance_start", "scope": {"device": "h"}}

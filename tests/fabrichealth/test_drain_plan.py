@@ -77,6 +77,30 @@ def test_what_may_not_go_says_which_constraint_forbids_it(terminal: Terminal, si
     )
 
 
+@pytest.mark.parametrize(
+    ("kind", "planned"),
+    [
+        ("pfc.ecn_misconfigured", False),
+        ("pfc.headroom_short", False),
+        ("parts.version_drift", False),
+        ("host.irq_misplaced", False),
+        ("fabric.hot_link", False),
+        ("pfc.slow_receiver", True),
+        ("parts.shared_component", True),
+    ],
+)
+def test_what_a_setting_mends_is_no_reason_to_take_anything_out(
+    terminal: Terminal, site: Path, kind: str, planned: bool
+) -> None:
+    journal = SqliteJournal.open(StatePaths(site.parent / "state").journal)
+    one = incident("i9", kind, rail(3, 3))
+    port = {**one["culprit"], "type": "port", "id": "leaf-3/3"}
+    journal.append("incident", 1000.0, {**one, "culprit": port})
+    journal.close()
+    steps = terminal("drain-plan", "-c", site, "--json").objects
+    assert ("i9" in [step["incident"] for step in steps]) == planned
+
+
 def test_a_drain_that_was_told_counts(terminal: Terminal, site: Path) -> None:
     journal = SqliteJournal.open(StatePaths(site.parent / "state").journal)
     for leaf in (2, 3):

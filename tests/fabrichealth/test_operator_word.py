@@ -85,6 +85,24 @@ class TestVerdict:
         said = terminal("verdict", "i2", "false", *words, "-c", site)
         assert (said.status, len(told(site))) == (2, 1)
 
+    def test_what_was_found_out_is_told_with_the_incident(
+        self, terminal: Terminal, site: Path
+    ) -> None:
+        journal = SqliteJournal.open(StatePaths(site.parent / "state").journal)
+        for at, kind, more in (
+            (3000.0, "verdict_true", {"cause": "copper_cable", "side": "h/eth0"}),
+            (2900.0, "verdict_true", {"cause": "congestion"}),  # an older word, told later
+            (3100.0, "verdict_ack", {}),  # decides nothing
+        ):
+            event = Event(at, kind, {"incident": "i2"}, more=more)
+            journal.append("event", event.at, event.to_json())
+        journal.close()
+        said = terminal("explain", "i2", "-c", site)
+        assert "found out  cause copper_cable, side h/eth0\n" in said.out
+        assert "found out" not in terminal("explain", "i1", "-c", site).out
+        (told,) = terminal("explain", "i2", "-c", site, "--json").objects
+        assert told["found"] == {"cause": "copper_cable", "side": "h/eth0"}
+
     def test_nothing_is_said_of_what_is_not_there(self, terminal: Terminal, site: Path) -> None:
         said = terminal("verdict", "i9", "true", "-c", site)
         assert said.status == 2
@@ -285,6 +303,23 @@ class TestTruths:
         (plain,) = said_of([guessed], [word], 0.0, 5000.0).truths
         (truth,) = truths([json.dumps(plain)])
         assert (truth.culprit, truth.cause, truth.ended) == ("leaf-01", "copper_cable", 5000.0)
+
+    def test_an_incident_that_turned_out_to_be_another_is_that_one(self) -> None:
+        incidents = [
+            incident("i1"),
+            incident("i2", merged_into="i1"),
+            incident("i3", merged_into="i2"),
+            incident("i4", merged_into="gone"),  # the other is older than the journal
+            incident("i5", merged_into="i6"),
+            incident("i6", merged_into="i5"),
+        ]
+        assert said_of(incidents[:4], [], 0.0, 5000.0).unjudged == ["i1", "i4"]
+        word = Event(10.0, "verdict_true", {"incident": "i3"}, more={"cause": "copper_cable"})
+        said = said_of(incidents[:3], [word], 0.0, 5000.0)
+        assert said.unjudged == []
+        (truth,) = said.truths
+        assert (truth["note"], truth["cause"]) == ("i1", "copper_cable")
+        assert said_of(incidents[4:], [], 0.0, 5000.0).truths == []  # nor for ever, in a circle
 
     @given(st.lists(st.tuples(st.sampled_from(["true", "false", "ack"]), st.integers(0, 3))))
     def test_every_incident_is_called_one_thing(self, words: list[tuple[str, int]]) -> None:
