@@ -14,6 +14,9 @@ Queue = tuple[str, str]
 STEP = 0.2
 """Seconds for which a fabric is sampled at once: the poll of a watchdog on a small switch."""
 
+PAST = 8
+"""Polls before the onset at the least, where there is one."""
+
 WATCHED = 5.0
 """Seconds between polls up to which a fabric is sampled at STEP; what is polled more seldom is
 steady, and sampled at its polls."""
@@ -79,7 +82,7 @@ class Case:
     period: float = 1.0
     """Seconds between polls."""
     before: float = 10.0
-    """Seconds until the onset."""
+    """Seconds until the onset, and eight polls at least: a poller was there before the fault."""
     after: float = 15.0
     """Seconds from the onset on that are looked at."""
     duty: float = float("nan")
@@ -98,7 +101,8 @@ class Case:
     def __post_init__(self) -> None:
         phase = float(self.fabric.chance.uniform(0.0, self.period))
         self.step = STEP if self.period <= WATCHED else self.period
-        self.began = round((self.before + phase) / self.step) * self.step
+        before = max(self.before, PAST * self.period) if self.before > 0 else 0.0
+        self.began = round((before + phase) / self.step) * self.step
         """Seconds from the first poll to the onset."""
 
 

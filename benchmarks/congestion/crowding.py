@@ -18,11 +18,12 @@ def _crowd(made: Fabric, many: int, share: float) -> tuple[str, str, list[int]]:
     host = str(chance.choice(made.hosts))
     leaf = str(chance.choice(made.leaves_of(host)))
     others = [one for one in made.hosts if one != host]
-    flows = []
+    flows: list[int] = []
     for one in chance.choice(others, min(many, len(others)), replace=False).tolist():
         mine = made.leaves_of(one)
         below = leaf if leaf in mine else mine[0]
-        flows.append(made.between((one, below), (leaf, host), share))
+        spine = made.spines[len(flows) % len(made.spines)]
+        flows.append(made.between((one, below), (leaf, host), share, spine))
     return host, leaf, flows
 
 
@@ -34,7 +35,7 @@ def _before_and_after(made: Fabric, ill: State, flows: list[int]) -> State:
 
 def _incast(chance: np.random.Generator) -> tuple[Fabric, str, str, list[int]]:
     made = either(chance)
-    host, leaf, flows = _crowd(made, int(chance.integers(4, 8)), float(chance.uniform(0.35, 0.6)))
+    host, leaf, flows = _crowd(made, int(chance.integers(5, 9)), float(chance.uniform(0.3, 0.42)))
     return made, host, leaf, flows
 
 

@@ -21,6 +21,9 @@ ALPHAS = (1 / 8, 1 / 4, 1 / 2, 1.0)
 BUSY = 8
 """Queues full at once for which thresholds are laid out."""
 
+UPLINK_LOAD = 0.4
+"""Share of an uplink that light traffic fills at most, were it spread evenly."""
+
 SWITCH_PORTS = (32, 64, 128)
 """Of the whole switch, of which a case cables some; a watchdog's times depend on it."""
 
@@ -135,11 +138,20 @@ def rails(chance: np.random.Generator, spines: int | None = None) -> Fabric:
 def either(chance: np.random.Generator, spines: int | None = None) -> Fabric:
     """Return one or the other, with light traffic between all hosts."""
     made = (leaf_spine if chance.random() < 0.6 else rails)(chance, spines)
-    many = len(made.hosts)
-    for turn in {1, many // 3, many // 2 + 1}:
-        for place, host in enumerate(made.hosts):
-            made.send(host, made.hosts[(place + turn) % many], float(chance.uniform(0.1, 0.2)))
+    busy(made)
     return made
+
+
+def busy(made: Fabric) -> None:
+    """Let every host send to a few others, so little that no cable is half full in the mean."""
+    many = len(made.hosts)
+    turns = {1, many // 3, many // 2 + 1}
+    below = len(made.faced(made.leaves[0]))
+    most = min(0.15, UPLINK_LOAD * len(made.spines) / (below * len(turns)))
+    for turn in turns:
+        for place, host in enumerate(made.hosts):
+            share = float(made.chance.uniform(0.5, 1.0)) * most
+            made.send(host, made.hosts[(place + turn) % many], share)
 
 
 def _made(

@@ -117,7 +117,8 @@ def settle(fluid: Fluid, states: Sequence[State]) -> list[Settled]:
     slows = np.repeat([one.heeded for one in states], n)
     stopped, wanted = insisted.copy(), demand.copy()
     able_to_mark = marks & (insisted <= DEAD)
-    marked, tight = np.zeros(len(stopped)), np.zeros(len(stopped), np.bool_)
+    marked, brim = np.zeros(len(stopped)), np.zeros(len(stopped))
+    all_stopped, all_sent = np.zeros(len(stopped)), np.zeros(len(stopped))
     feeds = _feeds(path)
     for turn in range(ROUNDS):
         able = capacity * (1.0 - stopped)
@@ -129,15 +130,17 @@ def settle(fluid: Fluid, states: Sequence[State]) -> list[Settled]:
             wanted = wanted * np.where(slowed < 1.0, slowed * (1 - REMAINDER), 1.0)
             marked = np.where(marking, sent / MTU * np.where(slows, MARKED, 1.0), marked)
         if turn >= ROUNDS - LAST:  # it may swing about what it settles to
-            tight |= (sent > 0) & (sent >= FULL * able)
+            all_stopped += stopped
+            all_sent += sent
+            brim += (sent > 0) & (sent >= FULL * able)
         need = np.ones(len(capacity))
         for feeding, fed in feeds:
             np.minimum.at(need, feeding, scale[fed])
         going = np.where(need < 1.0, (1.0 - stopped) * need, (1.0 - stopped) * RELAX)
         stopped = np.maximum(insisted, 1.0 - np.minimum(going, 1.0))
-    sent = _forward(path, wanted, capacity * (1.0 - stopped))[1]
+    stopped, sent = all_stopped / LAST, all_sent / LAST
     held = (stopped > DEAD) & _asked(path, demand, len(stopped))
-    full = tight | held | (marked > 0)
+    full = (brim >= LAST / 2) | held | (marked > 0)
     rows = (array.reshape(len(states), n) for array in (stopped, sent, full, marked))
     return [Settled(*each) for each in zip(*rows, strict=True)]
 

@@ -178,9 +178,11 @@ def deadlock(chance: np.random.Generator) -> Case:
     whole = stopping(made, dict.fromkeys(ring, 1.0), calm(made))
     alone = stopping(made, {first: 1.0}, calm(made))
     members = tuple(port(*queue) for queue in ring)
-    behind = tuple(port(far, near) for near, far in ring)
+    near = {*leaves, *spines}
+    there = tuple(port(*queue) for queue in made.fluid.names if near >= set(queue))
+    behind = tuple(port(*queue[::-1]) for queue in ring)
     return Case(
-        made, Truth({"pfc.deadlock": members}, {"pfc.storm": (*members, *behind)},
+        made, Truth({"pfc.deadlock": there}, {"pfc.storm": (*members, *behind)},
                     trigger=port(*first) if lead else ""),
         lambda start, end: whole if start >= 0.0 else alone, read(chance),
         before=10.0 + lead, after=12.0, lead=lead, faced=members,

@@ -26,6 +26,8 @@ class Result:
     shape: str
     gigabits: int
     period: float
+    phase: float
+    """Seconds from the onset to the poll that sees it first."""
     duty: float | None
     turn: float | None
     faced: tuple[str, ...]
@@ -105,10 +107,11 @@ def judged(name: str, seed: int) -> Result:
 
 def _result(name: str, seed: int, made: Case, lived: Lived) -> Result:
     truth = made.truth
+    phase = made.period - made.began % made.period
     return Result(
-        name, seed, made.fabric.shape, made.fabric.gigabits, made.period, _known(made.duty),
-        _known(made.turn), made.faced, dict(truth.right), dict(truth.also), truth.says,
-        truth.trigger, made.began + made.after, tuple(lived.said), tuple(lived.storms),
+        name, seed, made.fabric.shape, made.fabric.gigabits, made.period, round(phase, 3),
+        _known(made.duty), _known(made.turn), made.faced, dict(truth.right), dict(truth.also),
+        truth.says, truth.trigger, made.began + made.after, tuple(lived.said), tuple(lived.storms),
         lived.restores, lived.passes, round(lived.cpu, 2),
     )  # fmt: skip
 

@@ -159,7 +159,7 @@ def test_a_break_in_which_a_packet_goes_out_begins_the_count_again() -> None:
 
 def result(*said: Said, **given: object) -> Result:
     plain = Result(
-        "choppy_storm", 1, "rails", 400, 1.0, 0.8, 0.5, ("leaf-0/host-0",),
+        "choppy_storm", 1, "rails", 400, 1.0, 0.4, 0.8, 0.5, ("leaf-0/host-0",),
         {"pfc.storm": ("host-0/leaf-0",)}, {"pfc.slow_receiver": ("host-0/leaf-0",)}, "", "",
         30.0, said, (), 0, 25, 1.0,
     )  # fmt: skip
@@ -176,7 +176,8 @@ def test_a_storm_is_found_named_first_and_in_time_or_not() -> None:
     assert late.false() == [storm(2.0, "spine-0/leaf-0")]
     soon = result(storm(1.5, kind="pfc.slow_receiver"), storm(6.0))
     assert (soon.first, in_time(soon), soon.false()) == (True, True, [])
-    assert in_time(result(storm(9.0), period=5.0))
+    assert in_time(result(storm(10.8), period=5.0))
+    assert not in_time(result(storm(11.2), period=5.0))
     assert result().found is None
 
 
