@@ -8,7 +8,8 @@ WIDTH, HEIGHT, MARGIN = 520, 300, 46
 LONGEST = 12.0
 """Seconds at the top; what was never found lies in a band above."""
 OURS, THEIRS, INK = "#1f77b4", "#d95f02", "#333333"
-LEAST_DUTY = 0.3
+LEAST_DUTY = 0.48
+"""At the left end; what stops for less is a slow receiver, found once it lasts a minute."""
 
 
 def delays(results: Sequence[Result]) -> str:
@@ -49,8 +50,7 @@ def _axes() -> str:
 
 
 def _x(duty: float) -> float:
-    least = 0.48
-    return MARGIN + (max(duty, least) - least) / (1.0 - least) * (WIDTH - 1.5 * MARGIN)
+    return MARGIN + (duty - LEAST_DUTY) / (1.0 - LEAST_DUTY) * (WIDTH - 1.5 * MARGIN)
 
 
 def _y(at: float | None) -> float:

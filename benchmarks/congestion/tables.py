@@ -21,7 +21,10 @@ SURE = 0.6
 LEAST_SECONDS, LEAST_POLLS = 6.0, 2
 """.. that is within the longer of these."""
 
-DUTIES = (0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
+DUTIES = (0.02, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.01)
+TURNS = (0.01, 0.1, 0.4, 1.0, 2.0)
+"""Seconds of a stop and the break after it; a watchdog's poll is 0.2 s and more."""
+
 WEEK = 7 * 86_400.0
 
 
@@ -31,7 +34,7 @@ def figures(results: Sequence[Result]) -> str:
     cpu = sum(one.cpu for one in results) / max(many, 1)
     return (
         f"{many} simulated cases, {cpu:.1f} s of CPU each; shares with their exact 95 % bound.\n\n"
-        f"{asked(results)}\n{by_case(results)}\n{against(results)}\n{by_duty(results)}"
+        f"{asked(results)}\n{by_case(results)}\n{against(results)}\n{by_breaks(results)}"
     )
 
 
@@ -152,22 +155,40 @@ def against(results: Sequence[Result]) -> str:
     return f"{text}\nWhere nothing is wrong the watchdog raised an alarm in {barks} of cases.\n"
 
 
-def by_duty(results: Sequence[Result]) -> str:
-    """Return a row for each tenth of duty: stops with breaks, ours beside the watchdog."""
+def by_breaks(results: Sequence[Result]) -> str:
+    """Return stops with breaks by duty, and storms among them by the length of a turn."""
     chopped = [one for one in results if one.duty is not None and one.turn is not None]
-    rows = []
-    for low, high in pairwise(DUTIES):
-        mine = [one for one in chopped if low <= (one.duty or 0.0) < high]
-        if mine:
-            rows.append((
-                f"{low:.0%} to {min(high, 1.0):.0%}",
-                str(_share(mine, lambda one: one.found is not None)),
-                _delays(mine, _found_at),
-                str(_share(mine, lambda one: one.barked is not None)),
-                _delays(mine, lambda one: one.barked),
-            ))  # fmt: skip
-    head = ("duty of stops with breaks", "we found", "delay, s", "watchdog saw it", "delay, s")
-    return table(head, rows)
+    storms = _of(chopped, *STORMS)
+    duties = [
+        (f"{low:.0%} to {min(high, 1.0):.0%}",
+         [one for one in chopped if low <= (one.duty or 0.0) < high])
+        for low, high in pairwise(DUTIES)
+    ]  # fmt: skip
+    turns = [
+        (f"{low * 1e3:.0f} to {high * 1e3:.0f} ms",
+         [one for one in storms if low <= (one.turn or 0.0) < high])
+        for low, high in pairwise(TURNS)
+    ]  # fmt: skip
+    return (
+        f"{_beside('duty of stops with breaks', duties)}\n"
+        f"{_beside('storms by stop and break together', turns)}"
+    )
+
+
+def _beside(title: str, parts: Sequence[tuple[str, Sequence[Result]]]) -> str:
+    """Return a row for each part: ours beside the watchdog."""
+    rows = [
+        (
+            name,
+            str(_share(mine, lambda one: one.found is not None)),
+            _delays(mine, _found_at),
+            str(_share(mine, lambda one: one.barked is not None)),
+            _delays(mine, lambda one: one.barked),
+        )
+        for name, mine in parts
+        if mine
+    ]
+    return table((title, "we found", "delay, s", "watchdog saw it", "delay, s"), rows)
 
 
 def errors(results: Sequence[Result]) -> str:
