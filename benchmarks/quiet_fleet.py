@@ -1,7 +1,7 @@
 """False pages and tickets on a fleet in which nothing is wrong, streamed through the analyzer.
 
-`python -m benchmarks.quiet_fleet [--links 30000] [--weeks 1] [--jobs 2]`. Halls of 1024 links (half
-400G RoCE, half NDR InfiniBand), each with a seed of its own, are polled every five minutes and
+`python -m benchmarks.quiet_fleet [--links 30720] [--hall 5120] [--weeks 1] [--jobs 2]`. Halls of
+links of one technology each, in turn, with a seed of its own, are polled every five minutes and
 judged at every poll; nothing is written out but the judge's own store. Any incident of severity
 ticket or page that is not suppressed is false. With `--keep FOLDER` each hall's count is kept: a
 run that was cut short goes on, `--shard i/n` shares the halls out, and the rates are of all that is
@@ -36,10 +36,10 @@ from fabrichealth.topology.contradictions import Written
 from fabrichealth.topology.inventory import Topology
 
 LINKS = 1024
-"""Of one hall."""
+"""Of one hall, if nothing else is asked for."""
 PERIOD = 300.0
 WEEK = 7 * 86_400.0
-ODD = ("ndr", "roce")
+SORTS = ("ndr", "roce", "ub", "nvlink", "aec", "lpo")
 SHOWN = 12
 
 
@@ -58,7 +58,7 @@ class Told:
 def quiet(seed: int, links: int, weeks: float) -> Told:
     """Judge one hall for so many weeks, poll by poll."""
     chance = np.random.default_rng([seed, 7])
-    made = hall(TECHNOLOGIES[ODD[seed % 2]], max(links // SWITCHES, 1), chance)
+    made = hall(TECHNOLOGIES[SORTS[seed % len(SORTS)]], max(links // SWITCHES, 1), chance)
     written = Written.model_validate(made.topology())
     topology = Topology(written.devices, written.links, written.domains, written.racks)
     every: dict[str, Incident] = {}
@@ -124,14 +124,15 @@ def main() -> None:
     """Judge as many halls as were asked for, and print the rates."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--links", type=int, default=1024)
+    parser.add_argument("--hall", type=int, default=LINKS, help="links of one hall")
     parser.add_argument("--weeks", type=float, default=0.25)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--keep", type=Path, help="folder of counts, hall by hall")
     parser.add_argument("--shard", type=shard, default=(1, 1), help="i/n: a share of the halls")
     asked = parser.parse_args()
-    halls = max(round(asked.links / LINKS), 1)
-    each = min(asked.links, LINKS)
+    halls = max(round(asked.links / asked.hall), 1)
+    each = min(asked.links, asked.hall)
     began = time.perf_counter()
     number, of = asked.shard
     seeds = range(asked.seed, asked.seed + halls)[number - 1 :: of]
