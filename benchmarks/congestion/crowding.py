@@ -168,7 +168,7 @@ def polarized(chance: np.random.Generator) -> Case:
     ill = calm(made)
     return Case(
         made, Truth({"fabric.ecmp_polarized": (leaf,)}), lambda start, end: ill, Read(),
-        period=30.0, before=0.0, after=1500.0,
+        period=30.0, before=0.0, after=1080.0,
     )  # fmt: skip
 
 

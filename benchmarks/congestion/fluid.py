@@ -36,11 +36,12 @@ MARKED = 0.02
 
 ROUNDS = 200
 LAST = 30
-RELAX = 1.02
-"""By so much a stop that is not needed any more is loosened in each round."""
+RELAX, RELAX_LATE = 1.02, 1.005
+"""By so much a stop that is not needed is loosened in a round, early and in the second half."""
 
-FULL = 0.999
-"""A queue that sends this share of what it could has more than it can send."""
+FULL, NEARLY = 0.999, 0.9
+"""A queue has more than it can send that sends the first share of what it could in some rounds,
+and the second in the mean: stops swing, what waits in a buffer does not."""
 
 DEAD = 0.95
 """A queue stopped for more than this share never drains and marks nothing."""
@@ -117,8 +118,8 @@ def settle(fluid: Fluid, states: Sequence[State]) -> list[Settled]:
     slows = np.repeat([one.heeded for one in states], n)
     stopped, wanted = insisted.copy(), demand.copy()
     able_to_mark = marks & (insisted <= DEAD)
-    marked, brim = np.zeros(len(stopped)), np.zeros(len(stopped))
-    all_stopped, all_sent = np.zeros(len(stopped)), np.zeros(len(stopped))
+    marked, brim = np.zeros(len(stopped)), np.zeros(len(stopped), np.bool_)
+    all_stopped, all_sent, all_able = np.zeros((3, len(stopped)))
     feeds = _feeds(path)
     for turn in range(ROUNDS):
         able = capacity * (1.0 - stopped)
@@ -132,15 +133,17 @@ def settle(fluid: Fluid, states: Sequence[State]) -> list[Settled]:
         if turn >= ROUNDS - LAST:  # it may swing about what it settles to
             all_stopped += stopped
             all_sent += sent
-            brim += (sent > 0) & (sent >= FULL * able)
+            all_able += able
+            brim |= (sent > 0) & (sent >= FULL * able)
         need = np.ones(len(capacity))
         for feeding, fed in feeds:
             np.minimum.at(need, feeding, scale[fed])
-        going = np.where(need < 1.0, (1.0 - stopped) * need, (1.0 - stopped) * RELAX)
+        relax = RELAX if turn < ROUNDS // 2 else RELAX_LATE
+        going = np.where(need < 1.0, (1.0 - stopped) * need, (1.0 - stopped) * relax)
         stopped = np.maximum(insisted, 1.0 - np.minimum(going, 1.0))
     stopped, sent = all_stopped / LAST, all_sent / LAST
     held = (stopped > DEAD) & _asked(path, demand, len(stopped))
-    full = (brim >= LAST / 2) | held | (marked > 0)
+    full = (brim & (all_sent >= NEARLY * all_able)) | held | (marked > 0)
     rows = (array.reshape(len(states), n) for array in (stopped, sent, full, marked))
     return [Settled(*each) for each in zip(*rows, strict=True)]
 
