@@ -2,9 +2,9 @@
 
 A target earns it by pauses that it told of itself, or by an incident that accuses a port of its
 device. It keeps it until pauses have been over for a while (it begins at one threshold and ends
-below a lower one), never for too long at a stretch, and only within a budget of targets and of
-visits; whom the analyzer accuses goes before whom only pauses speak of. One that does not answer
-has its own period: nobody is harmed by asking a hung device more often.
+below a lower one, and eases off), never for too long at a stretch, and only within a budget of
+targets and of visits; whom the analyzer accuses goes before whom only pauses speak of. One that
+does not answer has its own period: nobody is harmed by asking a hung device more often.
 """
 
 import logging
@@ -20,12 +20,20 @@ log = logging.getLogger(__name__)
 
 LONG_AGO = float("-inf")
 
+EASING, EASED = 3.0, 3
+"""The pace falls threefold at a time, with so many visits at each. Whoever reads the series later
+knows their period by the last few steps, and takes what is late by more than that for silent."""
+
 
 @dataclass(slots=True)
 class Watched:
     """One target, as far as watching it closely goes."""
 
     source: Source
+    pace: float
+    """Seconds from its last visit to the next."""
+    stays: int = 0
+    """So many visits more at this pace, on the way back to its own period."""
     since: float = LONG_AGO
     """When it was last begun to watch it closely (unix seconds)."""
     because: str = ""
@@ -60,7 +68,7 @@ class CloseWatch:
     def follow(self, source: Source) -> None:
         """Take a target up, at its own period."""
         self.forget(source)
-        self._targets[_key(source)] = Watched(source)
+        self._targets[_key(source)] = Watched(source, source.settings.period)
         self._usual += 1.0 / source.settings.period
 
     def forget(self, source: Source) -> None:
@@ -111,16 +119,24 @@ class CloseWatch:
         one = self._targets.get(_key(source))
         if one is not None:
             one.paused = LONG_AGO
+            one.pace, one.stays = source.settings.period, 0
             self._waiting.discard(_key(source))
             self._end(one, "it does not answer")
 
     def period(self, source: Source, now: float) -> float:
-        """Return the seconds between visits to a target, as of now."""
-        one = self._close.get(_key(source))
+        """Return the seconds from a visit to a target to the next; asked once after each."""
+        one = self._targets.get(_key(source))
         if one is None:
             return source.settings.period
-        self._settle(one, now)
-        return self._closest(one) if _key(source) in self._close else source.settings.period
+        if _key(source) in self._close:
+            self._settle(one, now)
+        if _key(source) in self._close:
+            one.pace, one.stays = self._closest(one), 0
+        elif one.stays:
+            one.stays -= 1
+        elif one.pace < source.settings.period:
+            one.pace, one.stays = min(EASING * one.pace, source.settings.period), EASED - 1
+        return one.pace
 
     def _settle(self, one: Watched, now: float) -> None:
         """Begin or end watching a target closely, by what speaks for it now."""
