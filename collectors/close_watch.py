@@ -3,8 +3,9 @@
 A target earns it by pauses that it told of itself, or by an incident that accuses a port of its
 device. It keeps it until pauses have been over for a while (it begins at one threshold and ends
 below a lower one, and eases off), never for too long at a stretch, and only within a budget of
-targets and of visits; whom the analyzer accuses goes before whom only pauses speak of. One that
-does not answer has its own period: nobody is harmed by asking a hung device more often.
+targets and of visits. Whom the analyzer accuses goes before whom only pauses speak of, and among
+these who pauses far more. One that does not answer has its own period: nobody is harmed by asking
+a hung device more often.
 """
 
 import logging
@@ -19,6 +20,9 @@ from fabrichealth.model import Poll, SeriesTable
 log = logging.getLogger(__name__)
 
 LONG_AGO = float("-inf")
+
+FAR_MORE = 2.0
+"""So many times as much paused as another, a target takes its place."""
 
 EASING, EASED = 3.0, 3
 """The pace falls threefold at a time, with so many visits at each. Whoever reads the series later
@@ -39,7 +43,9 @@ class Watched:
     because: str = ""
     """What it is watched for, or would be if the budget allowed."""
     share: float = 0.0
-    """Of the time that its worst queue was paused, at the last visit."""
+    """Of the time that its worst queue was paused, at the worst visit of the last while."""
+    worst: float = LONG_AGO
+    """When that was."""
     paused: float = LONG_AGO
     """When a queue was last seen paused, for more than the threshold that counts then."""
     accused: float = LONG_AGO
@@ -105,10 +111,10 @@ class CloseWatch:
         close = _key(source) in self._close
         one.took = took
         self.visits += close
-        one.share = worst.share if worst is not None else 0.0
-        if worst is not None and worst.share > (
-            self.settings.calm if close else self.settings.pause
-        ):
+        share = worst.share if worst is not None else 0.0
+        if share >= one.share or not _within(one.worst, now, self.settings.quiet):
+            one.share, one.worst = share, now
+        if worst is not None and share > (self.settings.calm if close else self.settings.pause):
             one.paused = now
             if not self._accused(one, now):
                 one.because = self._says(worst)
@@ -178,15 +184,18 @@ class CloseWatch:
         return extra <= self.settings.visits * self._usual
 
     def _gives_way(self, one: Watched, now: float) -> bool:
-        """Let the least paused make room for one whom an incident accuses."""
-        if not self._accused(one, now):
-            return False
+        """Let the least paused make room for one that is accused, or paused far more.
+
+        What is stopped by a storm is stopped for less of the time than what the storm comes from.
+        """
         least = min(
             (other for other in self._close.values() if not self._accused(other, now)),
             key=lambda other: other.share,
             default=None,
         )
         if least is None or not self._fits(one, without=least):
+            return False
+        if not self._accused(one, now) and one.share < FAR_MORE * least.share:
             return False
         self._end(least, f"{one.source.target.name} is more urgent")
         return True

@@ -256,6 +256,27 @@ def test_whom_an_incident_accuses_goes_before_the_least_paused() -> None:
     assert set(least.gaps(150, 290)) == {10.0}
 
 
+def test_who_pauses_far_more_goes_before_who_asked_first() -> None:
+    """Whoever waits for the origin of a storm is stopped for less of the time than it stops."""
+    room = Room()
+    victim = room.switch("victim", between(0, 1e3, 0.1))
+    origin, alike = room.switch("origin", between(100, 1e3, 0.9)), room.switch("alike")
+    alike.duty = between(0, 1e3, 0.15)
+    lived(room.follow([victim, origin, alike], 300))
+    assert 1.0 in victim.gaps(0, 100) + alike.gaps(0, 100)
+    assert set(origin.gaps(130, 290)) == {1.0}
+    assert {gap for one in (victim, alike) for gap in one.gaps(170, 290)} == {10.0}
+
+
+def test_a_storm_that_takes_breaks_keeps_its_place() -> None:
+    room = Room()
+    choppy = room.switch("choppy", lambda now: 0.8 if now % 10 < 5 else 0.0, period=5.0)
+    other = room.switch("other", between(50, 1e3, 0.3))
+    lived(room.follow([choppy, other], 300))
+    assert set(choppy.gaps(40, 290)) == {1.0}
+    assert set(other.gaps(0, 290)) == {10.0}
+
+
 @pytest.mark.parametrize("jump", [-7200.0, 7200.0], ids=["back", "forwards"])
 def test_a_wall_clock_that_is_set_leaves_nobody_watched_for_hours(jump: float) -> None:
     room = Room(settings(quiet=30, longest=300))
