@@ -3,15 +3,20 @@
 import json
 import logging
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from fabrichealth.cli._scope_names import written
 from fabrichealth.errors import SiteError
 from fabrichealth.events import EVENT_KINDS, Event, parse
 from fabrichealth.topology import Topology
 
 log = logging.getLogger(__name__)
+
+
+ALL_WRITTEN = ("device", "rack", "link", "domain", "loop", "feed")
+"""Of these a topology file names every one; ports and branches are often known by reading alone."""
 
 
 class EventsFile:
@@ -51,17 +56,12 @@ def _written(plain: Mapping[str, Any]) -> str:
     return json.dumps(plain, sort_keys=True)
 
 
-def warn_of_strangers(events: Iterable[Event], topology: Topology, path: Path) -> None:
+def warn_of_strangers(events: Sequence[Event], topology: Topology, path: Path) -> None:
     """Say once of each name in a scope that the topology does not have it; nothing without one."""
-    if not topology.devices:
+    if not topology.devices or not events:
         return
-    domains = topology.domains.keys() | {topology.domain_of(name) for name in topology.devices}
-    known = {
-        "device": topology.devices.keys(),
-        "rack": topology.racks.keys() | topology.in_rack.keys(),
-        "link": topology.links.keys(),
-        "domain": domains,
-    }
+    names = written(topology)
+    known = {key: names[key] for key in ALL_WRITTEN}
     told: set[tuple[str, str]] = set()
     for event in events:
         for key, name in event.scope.items():

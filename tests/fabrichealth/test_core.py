@@ -282,15 +282,18 @@ class TestEvents:
             {"rack": "r02"},
         ]
         scopes += [{"link": "h/1--x/1"}, {"domain": "d"}, {"device": "g"}, {"job": "j1"}]
+        scopes += [{"loop": "cdu-9"}, {"feed": "r01-Z"}]
         lines = [{"at": at, "kind": "boot", "scope": one} for at, one in enumerate(scopes)]
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         topology = Topology([Device(name="h", role="host", rack="r01")])
         assert len(EventsFile(path, [], topology).news()) == len(scopes)
         told = [record.getMessage() for record in caplog.records]
-        assert len(told) == 5
+        assert len(told) == 7
         assert told[0].startswith(f"{path}:1: boot without a scope")
         for name, line in zip(
-            ("device g", "rack r02", "link h/1--x/1", "domain d"), told[1:], strict=True
+            ("device g", "rack r02", "link h/1--x/1", "domain d", "loop cdu-9", "feed r01-Z"),
+            told[1:],
+            strict=True,
         ):
             assert f" {name}, which is not in the topology" in line
         caplog.clear()
