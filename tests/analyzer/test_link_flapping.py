@@ -99,6 +99,12 @@ def test_a_flapping_link_is_quiet_again_only_below_the_reuse_limit() -> None:
     assert (still.since, still.at) == (known.since, known.at)
 
 
+def test_what_one_counter_saw_in_two_polls_running_were_two_falls() -> None:
+    near, far = counter(3700.0, 3711.0, 3800.0), counter(3701.0, 3712.0, 3802.0)
+    (found,) = judge({(LINK_DOWNS, NEAR): near, (LINK_DOWNS, FAR): far})
+    assert "fell 3 times" in found.because
+
+
 @settings(max_examples=12, deadline=None)
 @given(
     period=st.sampled_from([1.0, 10.0, 30.0, 60.0]),

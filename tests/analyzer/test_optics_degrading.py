@@ -225,3 +225,40 @@ def test_the_period_does_not_move_the_verdict(period: float) -> None:
     (found,) = DETECTOR.judge(view)
     assert found.score == pytest.approx(1.5)
     assert view.now - found.since == pytest.approx(900.0, abs=2 * period)
+
+
+SELDOM = 300.0
+"""Many modules are read once in five minutes."""
+
+
+def jumping(*dips: int) -> History:
+    """Return the pod with light that falls by 1.8 dB for single polls in all lanes of one port."""
+    history = pod()
+    for lane in "1234":
+        history[RX_POWER, (*NEAR, lane)] = [-2.8 if n in dips else -1.0 for n in range(POLLS)]
+    return history
+
+
+def seldom(history: History, before: tuple[Finding, ...] = ()) -> list[Finding]:
+    view = view_of(DETECTOR, history, SELDOM, small_pod(hosts=2), before=before)
+    return list(DETECTOR.judge(view))
+
+
+def test_a_loose_plug_is_found_however_seldom_modules_are_read() -> None:
+    (found,) = seldom(jumping(36, 42, 47, 55, 61, 67))
+    assert found.about == Port(*NEAR)
+    assert "goes up and down" in found.because
+    assert next(iter(found.causes)) == Cause.LOOSE_OR_BAD_MODULE.value
+    assert found.signs["comes_and_goes@host-0/eth0"]
+
+
+def test_a_loose_plug_stays_found_through_a_quiet_hour() -> None:
+    (known,) = seldom(jumping(36, 42, 47, 55, 61, 67))
+    (still,) = seldom(jumping(36, 50), before=(known,))
+    assert still.since == known.since
+    assert seldom(jumping(20, 25, 30), before=(known,)) == []
+
+
+@pytest.mark.parametrize("dips", [(66,), (60, 61, 62), (60, 63, 66), (38, 64)])
+def test_a_plug_that_was_touched_is_not_loose(dips: tuple[int, ...]) -> None:
+    assert seldom(jumping(*dips)) == []

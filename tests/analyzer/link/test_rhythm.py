@@ -6,11 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from analyzer.detectors.link_subhealthy import LinkSubhealthy, LinkSubhealthySettings
-from analyzer.evidence.link.rhythm import LONGEST, STEADY, of_pauses
+from analyzer.evidence.link.rhythm import (
+    LAST,
+    LONGEST,
+    SILENCE,
+    STEADY,
+    TIMES,
+    Rhythm,
+    kept,
+    of_pauses,
+)
 from analyzer.viewing import Viewing
 from fabrichealth.catalogue.ports import FEC_CORRECTED_BITS, UP
-from fabrichealth.kinds import Severity
-from fabrichealth.model import Finding, Floats
+from fabrichealth.kinds import LINK_SUBHEALTHY, Severity
+from fabrichealth.model import Finding, Floats, Port
 from fabrichealth.topology import Device, Link, Topology
 from tests.analyzer.views import START, store_of
 
@@ -114,3 +123,14 @@ def test_a_fault_that_was_mended_is_over_at_once() -> None:
     said = judged(ill, hours=3.5)
     assert said[83 - 42]
     assert said[84 - 42 + 8] == []
+
+
+def test_a_rhythm_holds_while_only_an_older_count_is_told() -> None:
+    before = Finding(
+        kind=LINK_SUBHEALTHY, about=Port("host-0", "eth0"), score=1.0, since=0.0, at=1000.0,
+        evidence=[], because="", detail={LAST: 1000.0, SILENCE: 7200.0, TIMES: 3.0},
+    )  # fmt: skip
+    assert kept(before, STEADY, 900.0, 5000.0) == (Rhythm(3, 7200.0), 1000.0)
+    assert kept(before, STEADY, 900.0, 9000.0) == (STEADY, 1000.0)
+    assert kept(before, Rhythm(4, 9000.0), 4900.0, 5000.0) == (Rhythm(4, 9000.0), 4900.0)
+    assert kept(None, STEADY, 900.0, 5000.0) == (STEADY, 900.0)
