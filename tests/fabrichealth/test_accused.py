@@ -4,8 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestClient, TestServer
 
 from fabrichealth.cli._accused import devices, turned
+from fabrichealth.cli._api import Api
 from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._site import load
 from fabrichealth.runtime.clock import Clock
@@ -15,6 +18,15 @@ def incident(type_: str, id_: str, **more: Any) -> dict[str, Any]:
     """Return what the poller looks at of an incident object."""
     plain = {"incident": "i1", "kind": "link.subhealthy", "severity": "ticket", "closed_at": None}
     return {**plain, "suppressed_by": None, "culprit": {"type": type_, "id": id_}, **more}
+
+
+async def asked(api: Api, path: str) -> list[dict[str, Any]]:
+    """Return the rows that an API answers."""
+    app = web.Application()
+    app.add_routes([web.route(one.method, one.path, one.answer) for one in api.routes()])
+    async with TestClient(TestServer(app)) as client, client.get(path) as reply:
+        rows: list[dict[str, Any]] = (await reply.json())["data"]
+        return rows
 
 
 @pytest.mark.parametrize(
@@ -55,5 +67,9 @@ async def test_the_targets_of_an_accused_link_are_read_more_often(tmp_path: Path
         (one,) = collecting.poller.closely.close
         assert one.source.target.name == "h1"
         assert one.because == "i1 link.subhealthy"
+        (row,) = await asked(Api(collecting), "/api/v1/close-watch")
+        assert (row["source"], row["target"]) == ("host", "h1")
+        assert (row["because"], row["since"]) == ("i1 link.subhealthy", one.since)
+        assert await asked(Api(collecting), "/api/v1/close-watch?target=h2") == []
     finally:
         await collecting.stop()

@@ -234,10 +234,18 @@ class TestDaemon:
             took.append(await request.json())
             return web.Response(status=202, text="taken\n")
 
+        async def known(request: web.Request) -> web.Response:
+            rows = {"incidents": [{"incident": "i7"}], "links": [{"link": LINK}]}
+            return web.json_response({"data": rows[request.path.rpartition("/")[2]]})
+
         (tmp_path / "token").write_text("s3cret\n")
         access = Access(WebConfig.model_validate({"bearer_token_file": "token"}), tmp_path)
-        route = Route("POST", "/api/v1/events", take, writes=True)
-        app = application(Nothing(), lambda: 0.0, routes=[route], access=access)
+        routes = [
+            Route("POST", "/api/v1/events", take, writes=True),
+            Route("GET", "/api/v1/incidents", known),
+            Route("GET", "/api/v1/links", known),
+        ]
+        app = application(Nothing(), lambda: 0.0, routes=routes, access=access)
         server = await serve(app, "127.0.0.1:0", access)
         yield server, took
         await server.close()
@@ -257,6 +265,27 @@ class TestDaemon:
                     await in_thread(_telling.tell, asked, [event])
                 assert "guess" not in str(refused.value)
         assert [parse(one) for one in took] == [event]
+
+    async def test_names_of_links_and_incidents_are_the_daemons(
+        self,
+        heard: tuple[Server, list[dict[str, Any]]],
+        tmp_path: Path,
+        terminal: Terminal,
+    ) -> None:
+        server, took = heard
+        where = ("--url", server.address, "--token-file", tmp_path / "token")
+        for scope, says in (
+            (("--link", f"{LINK}1"), f"did you mean {LINK}?"),
+            (("--incident", "i8"), "no such incident; the newest are: i7"),
+        ):
+            said = await asyncio.to_thread(terminal, "event", "boot", *scope, *where)
+            assert said.status == 2
+            assert says in said.err
+        assert took == []
+        for scope in (("--link", LINK), ("--incident", "i7")):
+            said = await asyncio.to_thread(terminal, "event", "boot", *scope, *where)
+            assert (said.status, said.err) == (0, "")
+        assert len(took) == 2
 
     def test_without_a_token_it_says_what_is_needed(self) -> None:
         asked = argparse.Namespace(config=None, url=None, token_file=None)
