@@ -45,6 +45,8 @@ class Ledger:
     """Last findings by detector."""
     incidents: list[Incident] = field(default_factory=list)
     """Open incidents."""
+    merged: list[Incident] = field(default_factory=list)
+    """Incidents that others explain for now; they go on once they are explained no longer."""
     opened: dict[tuple[str, str, str], int] = field(default_factory=dict)
     """Incidents opened by (kind, severity, domain)."""
     sequence: int = 0
@@ -69,15 +71,8 @@ def save(ledger: Ledger, path: Path) -> None:
             "before": {
                 name: [_finding(one) for one in found] for name, found in ledger.before.items()
             },
-            "incidents": [
-                {
-                    **one.to_json(),
-                    "last_seen": one.last_seen,
-                    "answers": one.answers,
-                    "signs": one.signs,
-                }
-                for one in ledger.incidents
-            ],
+            "incidents": [_incident(one) for one in ledger.incidents],
+            "merged": [_incident(one) for one in ledger.merged],
         },
         option=orjson.OPT_SERIALIZE_NUMPY,
     )
@@ -87,6 +82,11 @@ def save(ledger: Ledger, path: Path) -> None:
         handle.flush()
         os.fsync(handle.fileno())
     draft.replace(path)
+
+
+def _incident(one: Incident) -> dict[str, Any]:
+    beyond = {"last_seen": one.last_seen, "answers": one.answers, "signs": one.signs}
+    return {**one.to_json(), **beyond}
 
 
 def load(path: Path) -> Ledger:
@@ -102,6 +102,7 @@ def load(path: Path) -> Ledger:
             for name, found in plain["before"].items()
         }
         incidents = _readable(path, plain["incidents"], to_incident)
+        merged = _readable(path, plain.get("merged", ()), to_incident)
         opened = {(str(k), str(s), str(d)): int(n) for k, s, d, n in plain["opened"]}
         renamed = {(float(at), str(a), str(b)) for at, a, b in plain.get("renamed", ())}
         kept = {
@@ -109,7 +110,9 @@ def load(path: Path) -> Ledger:
             for name, rows in plain.get("kept", {}).items()
         }
         past = past_of(plain.get("past", {}))
-        return Ledger(before, incidents, opened, int(plain["sequence"]), kept, renamed, past)
+        return Ledger(
+            before, incidents, merged, opened, int(plain["sequence"]), kept, renamed, past
+        )
     except FileNotFoundError:
         return Ledger()
     except (OSError, *UNREADABLE) as wrong:

@@ -12,24 +12,21 @@ from dataclasses import dataclass, field
 from analyzer.incidents.advising import advise, remember, spoken_of
 from analyzer.incidents.alternatives import consider, overruled
 from analyzer.incidents.attribution import attribute
-from analyzer.incidents.claims import SLACK, Claim, Rival, weight
-from analyzer.incidents.explaining import SCALE_UP, SHARED, downstream, reach
+from analyzer.incidents.claims import Claim, Rival, weight
+from analyzer.incidents.explaining import downstream
+from analyzer.incidents.joining import add_victims, apart, forget_merged, home, merge
 from analyzer.incidents.restraint import budget_of, held_back, pay
 from analyzer.incidents.scope import owners
 from analyzer.incidents.suppression import GRACE, suppressed_by
 from analyzer.ledger import Ledger
 from fabrichealth.events import Event
 from fabrichealth.kinds import (
-    ACCELERATOR_ERRORS,
     DEVICE_DOWN,
     IncidentKind,
     Severity,
 )
 from fabrichealth.model import Change, Incident, Place
 from fabrichealth.topology import Topology
-
-TAIL = 300.0
-"""After a device came back its links may still stumble for so long: the same incident."""
 
 HOLD_DOWN = 30 * 60.0
 """Of kinds that have no longer one of their own (contract 5)."""
@@ -81,14 +78,16 @@ def advance(
     for claim in standing:
         if now - claim.seen >= policy.hold_of(claim.kind):
             continue  # what a detector still remembers, but was seen last a hold-down ago
-        incident = _home(ledger, claim, topology)
+        incident = home(ledger, claim, topology)
         name = incident.incident if incident else None
         claim.held_back = held_back(claim, name, budget, ledger.past, record, now)
         if incident is None:
-            incident = _open(ledger, claim, topology, prefix)
+            incident = apart(ledger, claim) or _open(ledger, claim, topology, prefix)
             step.changed.append(incident)
         changed = _grow(incident, claim, topology, events)
-        changed |= _merge(ledger, incident, claim, topology, now, step)
+        merged = merge(ledger, incident, claim, topology, now)
+        step.closed.extend(merged)
+        changed |= bool(merged)
         pay(claim, incident.incident, ledger.past, record, now)
         if changed and incident not in step.changed:
             step.changed.append(incident)
@@ -103,57 +102,10 @@ def advance(
             ledger.incidents.remove(incident)
             remember(ledger, incident, topology)
             step.closed.append(incident)
+    forget_merged(ledger, now, policy.hold_of)
     told = advise(ledger, now, topology, events, policy.capacity_floor)
     step.changed.extend(one for one in told if one not in step.changed)
     return step
-
-
-def _home(ledger: Ledger, claim: Claim, topology: Topology) -> Incident | None:
-    """Return the open incident that a claim belongs to."""
-    same = next((one for one in ledger.incidents if one.culprit == claim.culprit), None)
-    graver = next((one for one in ledger.incidents if _swallows(one, claim, topology)), None)
-    # what began after the culprit's own incident was quiet may have another cause now
-    if graver is not None and (same is None or claim.since > same.last_seen + SLACK):
-        return graver
-    if same is not None:
-        return same
-    for incident in sorted(ledger.incidents, key=lambda one: one.opened_at):
-        if _swallowed(incident, claim, topology):
-            return incident
-    return None
-
-
-def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
-    """Return whether an open incident of a device or link explains a later claim.
-
-    What outlasts its cause is no consequence: a link that stays down when its host is back.
-    """
-    if incident.kind in SHARED:
-        young = claim.since <= incident.last_seen + TAIL
-        return young and claim.culprit.type == "link" and claim.culprit in incident.victims
-    if not incident.opened_at - SLACK <= claim.since <= incident.last_seen + TAIL:
-        return False
-    if incident.kind is DEVICE_DOWN:
-        lighter = weight(claim.kind, claim.culprit) < weight(incident.kind, incident.culprit)
-        outlasts = claim.seen > incident.last_seen + TAIL
-        touched = reach(incident.culprit, topology) & owners(claim.culprit, topology)
-        return lighter and not outlasts and bool(touched)
-    link = topology.links.get(incident.culprit.id)
-    if link is None or claim.kind is not ACCELERATOR_ERRORS or link.technology not in SCALE_UP:
-        return False
-    if not all(one.detail.get("link_codes") for one in claim.findings):
-        return False
-    domains = {topology.domain_of(end.device) for end in link.ends} - {""}
-    return topology.domain_of(claim.culprit.id) in domains
-
-
-def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
-    """Return whether a new claim about a device or a shared part explains an open incident."""
-    if claim.kind in SHARED:
-        return incident.culprit.type == "link" and incident.culprit in claim.victims
-    if claim.kind is not DEVICE_DOWN or incident.opened_at < claim.since - claim.slack:
-        return False
-    return bool(reach(claim.culprit, topology) & owners(incident.culprit, topology))
 
 
 def _open(ledger: Ledger, claim: Claim, topology: Topology, prefix: str) -> Incident:
@@ -200,7 +152,7 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
         incident.score = lead.score
         if former != incident.culprit:
             incident.domain = _domain(incident.culprit, topology)
-            _add_victims(incident, [former])
+            add_victims(incident, [former])
             overruled(incident, former)
         _keep_evidence(incident, claim)
     if claim.culprit == incident.culprit:
@@ -209,10 +161,10 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
     if own:
         incident.severity = max(incident.severity, claim.severity)
         incident.held_back = claim.held_back if incident.severity < Severity.PAGE else None
-        _add_victims(incident, [*claim.victims, *downstream(claim, topology, events)])
+        add_victims(incident, [*claim.victims, *downstream(claim, topology, events)])
     else:
         claim.rivals.append(Rival(claim.culprit, claim.kind.name, claim.since))
-        _add_victims(incident, [claim.culprit, *claim.victims])
+        add_victims(incident, [claim.culprit, *claim.victims])
     consider(incident, claim)
     if not incident.history or (incident.kind.name, incident.severity) != (
         incident.history[-1].kind,
@@ -229,41 +181,6 @@ def _keep_evidence(incident: Incident, claim: Claim) -> None:
         for line in (*incident.evidence, *(e for f in claim.findings for e in f.evidence))
     }
     incident.evidence = sorted(lines.values(), key=lambda line: line.at)[-EVIDENCE_KEPT:]
-
-
-def _add_victims(incident: Incident, places: list[Place]) -> None:
-    known = set(incident.victims)
-    known.add(incident.culprit)
-    for place in places:
-        if place not in known:
-            incident.victims.append(place)
-            known.add(place)
-
-
-def _merge(
-    ledger: Ledger,
-    incident: Incident,
-    claim: Claim,
-    topology: Topology,
-    now: float,
-    step: Step,
-) -> bool:
-    """Close the other open incidents that this claim explains; they become its victims."""
-    merged = [
-        other
-        for other in ledger.incidents
-        if other is not incident and _swallowed(other, claim, topology)
-    ]
-    for other in merged:
-        other.closed_at = min(now, max(other.last_seen, other.opened_at))
-        other.because = f"{other.because}; explained by {incident.incident}"
-        other.merged_into = incident.incident
-        ledger.incidents.remove(other)
-        step.closed.append(other)
-        _add_victims(incident, [other.culprit, *other.victims])
-        claim.rivals.append(Rival(other.culprit, other.kind.name, other.opened_at))
-    consider(incident, claim)
-    return bool(merged)
 
 
 def _count(ledger: Ledger, incident: Incident) -> None:

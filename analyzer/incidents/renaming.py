@@ -81,6 +81,8 @@ def follow(ledger: Ledger, moments: Sequence[tuple[float, Names]]) -> list[Incid
         for name, found in ledger.before.items():
             ledger.before[name] = [_finding(one, fresh) for one in found]
         changed += [one for one in ledger.incidents if _incident(one, fresh)]
+        for one in ledger.merged:
+            _incident(one, fresh)
     return changed
 
 

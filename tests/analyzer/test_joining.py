@@ -103,6 +103,22 @@ def test_what_outlasts_its_cause_is_told_by_itself() -> None:
     assert {one.culprit for one in later} == {LEAF, link(0)}
 
 
+def test_a_link_goes_on_under_its_own_name_when_nothing_explains_it_any_longer() -> None:
+    script = joined(
+        ill(0, 1, 35), ill(1, 5, 35), ill(2, 9, 200), ill(3, 9, 30), shared(20, 35, (0, 1, 2, 3)),
+    )  # fmt: skip
+    story = Story(script, topology=fabric()).until(30 * MINUTE)
+    assert [one.incident for one in story.ledger.incidents] == ["i1"]
+    assert {one.incident for one in story.ledger.merged} == {"i2", "i3", "i4"}
+    later = story.until(120 * MINUTE).ledger
+    (again,) = later.incidents
+    assert (again.incident, again.culprit, again.merged_into) == ("i3", link(2), None)
+    assert again.opened_at == START + 9 * MINUTE
+    assert later.merged == []
+    story.until(180 * MINUTE)
+    assert story.ledger.sequence == 4
+
+
 def test_who_shares_what_is_weighed_and_ruled_out_by_how_few_are_ill() -> None:
     incident = Story(ill(0, 1, 90), topology=fabric()).until(10 * MINUTE).only
     (other,) = incident.alternatives

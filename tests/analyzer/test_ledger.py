@@ -98,6 +98,7 @@ ledgers = st.builds(
     Ledger,
     before=st.dictionaries(st.sampled_from(["link_down", "other"]), st.lists(findings, max_size=2)),
     incidents=st.lists(incidents, max_size=2),
+    merged=st.lists(incidents, max_size=1),
     opened=st.dictionaries(st.tuples(names, names, names), st.integers(0, 99), max_size=2),
     sequence=st.integers(0, 10**9),
     renamed=st.sets(st.tuples(times, ports.map(str), ports.map(str)), max_size=2),

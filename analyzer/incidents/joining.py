@@ -1,0 +1,128 @@
+"""Joining: which open incident a claim belongs to, and which incidents a claim joins or parts.
+
+A claim belongs to the open incident with the same culprit, or to one that explains it. Open
+incidents that a graver claim explains are merged into one; once it explains one of them no longer,
+that one goes on under its own name.
+"""
+
+from collections.abc import Callable
+
+from analyzer.incidents.alternatives import consider
+from analyzer.incidents.claims import SLACK, Claim, Rival, weight
+from analyzer.incidents.explaining import SCALE_UP, SHARED, reach
+from analyzer.incidents.scope import owners
+from analyzer.ledger import Ledger, copy_of
+from fabrichealth.kinds import ACCELERATOR_ERRORS, DEVICE_DOWN, IncidentKind
+from fabrichealth.model import Incident, Place
+from fabrichealth.topology import Topology
+
+TAIL = 300.0
+"""After a device came back its links may still stumble for so long: the same incident."""
+
+
+def home(ledger: Ledger, claim: Claim, topology: Topology) -> Incident | None:
+    """Return the open incident that a claim belongs to."""
+    same = next((one for one in ledger.incidents if one.culprit == claim.culprit), None)
+    graver = next((one for one in ledger.incidents if _swallows(one, claim, topology)), None)
+    # what began after the culprit's own incident was quiet may have another cause now
+    if graver is not None and (same is None or claim.since > same.last_seen + SLACK):
+        return graver
+    if same is not None:
+        return same
+    for incident in sorted(ledger.incidents, key=lambda one: one.opened_at):
+        if _swallowed(incident, claim, topology):
+            return incident
+    return None
+
+
+def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
+    """Return whether an open incident of a device or link explains a later claim.
+
+    What outlasts its cause is no consequence: a link that stays down when its host is back.
+    """
+    if incident.kind in SHARED:
+        young = claim.since <= incident.last_seen + TAIL
+        return young and claim.culprit.type == "link" and claim.culprit in incident.victims
+    if not incident.opened_at - SLACK <= claim.since <= incident.last_seen + TAIL:
+        return False
+    if incident.kind is DEVICE_DOWN:
+        lighter = weight(claim.kind, claim.culprit) < weight(incident.kind, incident.culprit)
+        outlasts = claim.seen > incident.last_seen + TAIL
+        touched = reach(incident.culprit, topology) & owners(claim.culprit, topology)
+        return lighter and not outlasts and bool(touched)
+    link = topology.links.get(incident.culprit.id)
+    if link is None or claim.kind is not ACCELERATOR_ERRORS or link.technology not in SCALE_UP:
+        return False
+    if not all(one.detail.get("link_codes") for one in claim.findings):
+        return False
+    domains = {topology.domain_of(end.device) for end in link.ends} - {""}
+    return topology.domain_of(claim.culprit.id) in domains
+
+
+def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
+    """Return whether a new claim about a device or a shared part explains an open incident."""
+    if claim.kind in SHARED:
+        return incident.culprit.type == "link" and incident.culprit in claim.victims
+    if claim.kind is not DEVICE_DOWN or incident.opened_at < claim.since - claim.slack:
+        return False
+    return bool(reach(claim.culprit, topology) & owners(incident.culprit, topology))
+
+
+def apart(ledger: Ledger, claim: Claim) -> Incident | None:
+    """Return the incident that was merged with another which explains its culprit no longer.
+
+    It goes on under its own name: who looked at it, and what was said of it, is not lost.
+    """
+    for place, one in enumerate(ledger.merged):
+        if one.culprit == claim.culprit:
+            one.closed_at, one.merged_into = None, None
+            ledger.incidents.append(ledger.merged.pop(place))
+            return one
+    return None
+
+
+def forget_merged(ledger: Ledger, now: float, hold_of: Callable[[IncidentKind], float]) -> None:
+    """Let go of merged incidents whose cause was mended with the one that explained them."""
+    standing = {one.incident for one in ledger.incidents}
+    for one in ledger.merged:
+        if one.merged_into in standing:
+            one.last_seen = now
+    ledger.merged = [one for one in ledger.merged if now - one.last_seen < hold_of(one.kind)]
+
+
+def merge(
+    ledger: Ledger,
+    incident: Incident,
+    claim: Claim,
+    topology: Topology,
+    now: float,
+) -> list[Incident]:
+    """Close the other open incidents that this claim explains; they become its victims.
+
+    Return them.
+    """
+    merged = [
+        other
+        for other in ledger.incidents
+        if other is not incident and _swallowed(other, claim, topology)
+    ]
+    for other in merged:
+        other.closed_at = min(now, max(other.last_seen, other.opened_at))
+        other.because = f"{other.because}; explained by {incident.incident}"
+        other.merged_into = incident.incident
+        ledger.incidents.remove(other)
+        ledger.merged.append(copy_of(other))
+        add_victims(incident, [other.culprit, *other.victims])
+        claim.rivals.append(Rival(other.culprit, other.kind.name, other.opened_at))
+    consider(incident, claim)
+    return merged
+
+
+def add_victims(incident: Incident, places: list[Place]) -> None:
+    """Add places to an incident's victims, each once and never its culprit."""
+    known = set(incident.victims)
+    known.add(incident.culprit)
+    for place in places:
+        if place not in known:
+            incident.victims.append(place)
+            known.add(place)
