@@ -21,6 +21,9 @@ log = logging.getLogger(__name__)
 
 LONG_AGO = float("-inf")
 
+DAMPING = 0.3
+"""Share by which one visit moves what visits to a target take."""
+
 FAR_MORE = 2.0
 """So many times as much paused as another, a target takes its place."""
 
@@ -53,7 +56,7 @@ class Watched:
     rests: float = LONG_AGO
     """When it had been watched for long enough."""
     took: float = 0.0
-    """Seconds of the last visit."""
+    """Seconds that a visit takes; a running mean."""
 
 
 class CloseWatch:
@@ -109,7 +112,7 @@ class CloseWatch:
             return
         worst = self._shares.worst(poll.batches)
         close = _key(source) in self._close
-        one.took = took
+        one.took += DAMPING * (took - one.took) if one.took else took
         self.visits += close
         share = worst.share if worst is not None else 0.0
         if share >= one.share or not _within(one.worst, now, self.settings.quiet):
@@ -140,6 +143,8 @@ class CloseWatch:
             one.pace, one.stays = self._closest(one), 0
         elif one.stays:
             one.stays -= 1
+        elif source.closest is None:
+            one.pace = source.settings.period
         elif one.pace < source.settings.period:
             one.pace, one.stays = min(EASING * one.pace, source.settings.period), EASED - 1
         return one.pace
@@ -147,11 +152,11 @@ class CloseWatch:
     def _settle(self, one: Watched, now: float) -> None:
         """Begin or end watching a target closely, by what speaks for it now."""
         key, longest = _key(one.source), self.settings.longest
-        asks = _within(one.paused, now, self.settings.quiet) or self._accused(one, now)
-        asks = asks and self._extra(one) > 0
+        speaks = _within(one.paused, now, self.settings.quiet) or self._accused(one, now)
+        asks = speaks and self._extra(one) > 0
         if key in self._close:
             if not asks:
-                self._end(one, "it is quiet")
+                self._end(one, "its visits take too long" if speaks else "it is quiet")
             elif not _within(one.since, now, longest):
                 one.rests = now
                 self._end(one, f"{longest:g} s at a stretch are enough")

@@ -106,6 +106,8 @@ class GnmiDevice:
     """Seconds between rounds; what the subscriber asks for if None."""
     refused: dict[str, grpc.StatusCode] = field(default_factory=dict)
     """Answers for subscriptions whose first path begins so."""
+    least: float = 0.0
+    """Seconds between samples below which a subscription is refused."""
     password: tuple[str, str] | None = None
     noise: list[bytes] = field(default_factory=list)
     """Responses that are sent before each round, as they are."""
@@ -165,7 +167,10 @@ class GnmiDevice:
         for begin, code in self.refused.items():
             if wanted[0].startswith(begin):
                 await context.abort(code, "not here")
-        step = self.interval or fields(fields(listing)[2][0])[3][0] * 1e-9
+        sampled = fields(fields(listing)[2][0])[3][0] * 1e-9
+        if sampled < self.least:
+            await context.abort(grpc.StatusCode.INVALID_ARGUMENT, "not so often")
+        step = self.interval or sampled
         for number in range(self.rounds):
             for one in self.noise:
                 yield one

@@ -25,13 +25,21 @@ from collectors.protocols import gnmi_paths
 from collectors.sonic import asking, namespace
 from collectors.sonic.namespace import Namespace, Paces
 from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
-from collectors.transports.gnmi import SCHEMES, GnmiClient, Group, Heard
+from collectors.transports.gnmi import SCHEMES, GnmiClient
+from collectors.transports.gnmi_streams import Group, Heard
 from fabrichealth.errors import SiteError, SourceUnavailable
 from fabrichealth.model import Neighbor, Poll, Reason, SeriesTable
 from fabrichealth.settings import Duration, seconds
 
 OPENCONFIG, SONIC = "openconfig", "sonic"
 MICROSECOND = 1e-6
+
+CLOSEST = 1.0
+"""Seconds between samples; what asks for more is refused by many devices."""
+
+COUNTING = frozenset({"interfaces", "queues"})
+"""Groups of OpenConfig's paths that are sampled as often as the device is visited: to read modules,
+fans and neighbours each second would only burden it. SONiC's tables are understood together."""
 
 
 class GnmiSettings(SourceSettings):
@@ -54,7 +62,7 @@ class Gnmi(Source):
     settings: GnmiSettings
     schemes = SCHEMES
     options = (*LOGIN, *TRUST, "mapping")
-    closest = 1.0  # samples more often are refused by many devices
+    closest: float | None = CLOSEST
     metrics = tuple(
         dict.fromkeys((*gnmi_rules.metrics(gnmi_rules.named(OPENCONFIG)), *namespace.METRICS))
     )
@@ -74,9 +82,12 @@ class Gnmi(Source):
         self._client: GnmiClient | None = None
         if target.address:
             groups = (
-                [Group(name, name, paths) for name, paths in SUBSCRIBE.items()]
+                [Group(name, name, paths, follows=True) for name, paths in SUBSCRIBE.items()]
                 if mapping == SONIC
-                else [Group(name, "", paths) for name, paths in known.subscribe.items()]
+                else [
+                    Group(name, "", paths, follows=name in COUNTING)
+                    for name, paths in known.subscribe.items()
+                ]
             )
             self._client = GnmiClient(
                 target, tuple(groups), settings.origin, settings.period, settings.retry
@@ -93,7 +104,10 @@ class Gnmi(Source):
         loop = asyncio.get_running_loop()
         began = loop.time()
         await self._client.pace(self.paced)
-        heard, silent = await self._client.news(began + self.settings.patience)
+        try:
+            heard, silent = await self._client.news(began + self.settings.patience)
+        finally:
+            self.closest = CLOSEST if self._client.hurries else None
         columns = Columns(self.table)
         newest = max((one.arrived for one in heard.values()), default=began)
         came = at + newest - began

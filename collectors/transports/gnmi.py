@@ -7,7 +7,7 @@ newest of each; a stream that broke is asked for again at the next visit. No mes
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -19,22 +19,21 @@ os.environ.setdefault("GRPC_VERBOSITY", "NONE")
 import grpc
 import grpc.aio
 
-from collectors.protocols.gnmi_paths import Step
 from collectors.source import Target
 from collectors.transports import gnmi_messages
-from collectors.transports.gnmi_messages import Notice, Update
+from collectors.transports.gnmi_streams import Group, Heard, Stream
 from collectors.transports.secrets import secret
 from collectors.transports.trust import ca_file
 from fabrichealth.address import checked_url, shown
-from fabrichealth.errors import MalformedReply, SiteError, SourceUnavailable
+from fabrichealth.errors import SiteError, SourceUnavailable
 
 SCHEMES = ("grpc", "grpcs")
 DEFAULT_PORT = 9339
 """Of gNMI, by IANA."""
 LARGEST = 64 * 2**20
 """Bytes of one message; a whole switch in one blob is a few MiB."""
-MOST_PLACES = 1_000_000
-"""Places of one stream that are kept between visits; more is no device."""
+LATE = 1.5
+"""A sample that is due for so many intervals is missed."""
 QUIET = 0.1
 """Seconds without news after which a round of samples is whole."""
 
@@ -52,40 +51,6 @@ REASONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
-    """Paths that are asked for together."""
-
-    name: str
-    target: str
-    paths: tuple[str, ...]
-
-
-@dataclass(slots=True)
-class Heard:
-    """What one stream told since it was last asked."""
-
-    updates: dict[tuple[str, tuple[Step, ...]], tuple[float, Update]] = field(default_factory=dict)
-    """By target and path: the device's time stamp (0: it gives none), and what stands there."""
-    malformed: list[tuple[str, str]] = field(default_factory=list)
-    """(path, why) of what cannot be read."""
-    arrived: float = 0.0
-    """When the newest of it came, in the loop's time."""
-
-
-@dataclass(slots=True)
-class _Stream:
-    group: Group
-    heard: Heard = field(default_factory=Heard)
-    task: asyncio.Task[None] | None = None
-    synced: bool = False
-    told: bool = False
-    """Whether anything ever came: a device may know the paths and have nothing there."""
-    failure: str = ""
-    unknown_until: float = 0.0
-    """The device does not know the group's paths; it is not asked again before then."""
-
-
 @dataclass(slots=True)
 class GnmiClient:
     """The streams of one target.
@@ -98,16 +63,22 @@ class GnmiClient:
     groups: tuple[Group, ...]
     origin: str
     interval: float
+    """Seconds between samples, unless visits come more often."""
     retry: float
     """Seconds for which a group that the device does not know is left alone."""
+    _paced: float = field(init=False)
+    """Seconds between samples of the groups that follow the visits."""
+    _slow_until: float = 0.0
+    """The device does not sample more often; it is not asked to again before then."""
     _channel: grpc.aio.Channel | None = None
-    _streams: dict[str, _Stream] = field(default_factory=dict)
+    _streams: dict[str, Stream] = field(default_factory=dict)
     _news: asyncio.Event = field(default_factory=asyncio.Event)
     _arrived: float = 0.0
 
     def __post_init__(self) -> None:
         _checked(self.target)
-        self._streams = {group.name: _Stream(group) for group in self.groups}
+        self._paced = self.interval
+        self._streams = {group.name: Stream(group) for group in self.groups}
 
     async def news(self, deadline: float) -> tuple[dict[str, Heard], dict[str, str]]:
         """Return what each group told since the last visit, and why others told nothing.
@@ -131,15 +102,20 @@ class GnmiClient:
                 continue
         heard: dict[str, Heard] = {}
         silent: dict[str, str] = {}
+        slow = False
         for name, stream in self._streams.items():
             if stream.heard.updates or stream.heard.malformed:
                 heard[name] = stream.heard
                 stream.synced = True  # a device that never says so is not waited for again
-            elif stream.unknown_until > loop.time() or (stream.synced and not stream.told):
+            elif self._excused(stream):
                 continue
+            elif stream.synced and stream.interval < self.interval and not stream.failure:
+                slow = True  # it was not refused, and samples at an interval of its own
             else:
                 silent[name] = stream.failure or "no sample came in time"
             stream.heard = Heard()
+        if slow:
+            self._slow()
         if silent and not heard:
             name, why = next(iter(silent.items()))
             raise SourceUnavailable(
@@ -147,12 +123,20 @@ class GnmiClient:
             )
         return heard, silent
 
+    @property
+    def hurries(self) -> bool:
+        """Whether the device samples more often than usual, as far as is known."""
+        return asyncio.get_running_loop().time() >= self._slow_until
+
     async def pace(self, interval: float) -> None:
-        """Have samples every `interval` seconds from now on; what runs is asked for anew."""
-        if interval == self.interval:
-            return
-        self.interval = interval
-        await self._ended()
+        """Have samples of the groups that follow the visits every `interval` seconds from now on.
+
+        Their streams are asked for anew; a device that refuses goes on at the usual interval.
+        """
+        self._paced = min(interval, self.interval) if self.hurries else self.interval
+        await self._ended(
+            one for one in self._streams.values() if one.interval != self._interval(one.group)
+        )
 
     @property
     def unknown(self) -> list[str]:
@@ -162,14 +146,32 @@ class GnmiClient:
 
     async def close(self) -> None:
         """End the streams and close the connection."""
-        await self._ended()
+        await self._ended(self._streams.values())
         if self._channel is not None:
             await self._channel.close()
             self._channel = None
 
-    async def _ended(self) -> None:
-        """End every stream that runs."""
-        tasks = [stream.task for stream in self._streams.values() if stream.task is not None]
+    def _slow(self) -> None:
+        """Take note that the device does not sample more often than usual."""
+        self._slow_until = asyncio.get_running_loop().time() + self.retry
+        self._paced = self.interval
+
+    def _interval(self, group: Group) -> float:
+        return self._paced if group.follows else self.interval
+
+    def _awaited(self, stream: Stream) -> bool:
+        """Return whether a visit waits for a stream; not for one of a slower pace, unless late."""
+        late = asyncio.get_running_loop().time() - stream.arrived > LATE * stream.interval
+        return stream.interval <= self._paced or late
+
+    def _excused(self, stream: Stream) -> bool:
+        """Return whether a stream may have nothing to tell: it knows of nothing, or is not due."""
+        unknown = stream.unknown_until > asyncio.get_running_loop().time()
+        return unknown or (stream.synced and not (stream.told and self._awaited(stream)))
+
+    async def _ended(self, streams: Iterable[Stream]) -> None:
+        """End these streams, as far as they run."""
+        tasks = [stream.task for stream in streams if stream.task is not None]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -182,7 +184,8 @@ class GnmiClient:
         """Return whether every stream that runs has told its round, and nothing more comes."""
         running = [one for one in self._streams.values() if one.task and not one.task.done()]
         for one in running:
-            if not one.synced or (one.told and not one.heard.updates):
+            silent = one.told and not one.heard.updates
+            if not one.synced or (silent and self._awaited(one)):
                 return False
         quiet = asyncio.get_running_loop().time() - self._arrived >= QUIET
         return quiet or not running
@@ -195,15 +198,17 @@ class GnmiClient:
         for stream in self._streams.values():
             if (stream.task is None or stream.task.done()) and stream.unknown_until <= now:
                 stream.failure, stream.synced = "", False
+                stream.interval = self._interval(stream.group)
                 stream.task = asyncio.create_task(self._follow(stream, self._channel, metadata))
 
     async def _follow(
-        self, stream: _Stream, channel: grpc.aio.Channel, metadata: tuple[tuple[str, str], ...]
+        self, stream: Stream, channel: grpc.aio.Channel, metadata: tuple[tuple[str, str], ...]
     ) -> None:
-        """Listen to one stream until it ends."""
+        """Listen to one stream until it ends; as usual, where it is not sampled more often."""
         request = gnmi_messages.subscription(
-            stream.group.target, self.origin, stream.group.paths, self.interval
+            stream.group.target, self.origin, stream.group.paths, stream.interval
         )
+        hurried = stream.interval < self.interval
 
         async def asked() -> AsyncIterator[bytes]:
             yield request
@@ -214,11 +219,17 @@ class GnmiClient:
         call = streams(asked(), metadata=metadata)
         try:
             async for raw in call:
-                self._take(stream, raw)
+                self._arrived = asyncio.get_running_loop().time()
+                stream.take(raw, self._arrived)
+                self._news.set()
             stream.failure = "the device ended the stream"
         except grpc.aio.AioRpcError as wrong:
             code = wrong.code()
-            if code in UNKNOWN:
+            if code in UNKNOWN and hurried and not stream.heard.updates:
+                # gNMI specification, 3.5.1.5.2: an interval that the target cannot keep is refused
+                self._slow()
+                stream.interval = self.interval
+            elif code in UNKNOWN:
                 stream.unknown_until = asyncio.get_running_loop().time() + self.retry
             default = f"the stream broke ({code.name.lower()})"
             stream.failure = REASONS.get(code, default)
@@ -227,30 +238,9 @@ class GnmiClient:
         finally:
             call.cancel()
             self._news.set()
-
-    def _take(self, stream: _Stream, raw: bytes) -> None:
-        heard = stream.heard
-        heard.arrived = self._arrived = asyncio.get_running_loop().time()
-        try:
-            notice: Notice = gnmi_messages.notice(raw)
-        except MalformedReply as wrong:
-            if len(heard.malformed) < gnmi_messages.DEEPEST:
-                heard.malformed.append((stream.group.name, str(wrong)))
-            self._news.set()
-            return
-        for path in notice.deleted:
-            for place in [key for key in heard.updates if key[1][: len(path)] == path]:
-                del heard.updates[place]
-        for update in notice.updates:
-            heard.updates[update.target, update.path] = notice.at, update
-            stream.told = True
-        for path, why in notice.malformed:
-            heard.malformed.append(("".join(f"/{step.name}" for step in path), why))
-        stream.synced |= notice.synced
-        self._news.set()
-        if len(heard.updates) + len(heard.malformed) > MOST_PLACES:
-            stream.heard = Heard()
-            raise SourceUnavailable(f"more than {MOST_PLACES} places; ask for less")
+        if hurried and stream.interval == self.interval:
+            stream.failure = ""
+            await self._follow(stream, channel, metadata)
 
     def _metadata(self) -> tuple[tuple[str, str], ...]:
         """Return user and secret as the gNMI authentication specification has them."""

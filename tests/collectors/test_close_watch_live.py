@@ -28,10 +28,10 @@ from fabrichealth.model import Batch, SeriesTable
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.topology import Topology
 
-SPEED = 10.0
-"""A storm of a minute takes six seconds."""
+SPEED = 4.0
+"""Seconds of the fabric in one of the wall."""
 STEP = 0.5
-PERIOD, CLOSE = 10.0, 1.0
+PERIOD = 5.0
 
 PLAN = Plan(racks=1, hosts_per_rack=3, accelerators=1, rails=1, access=("sonic", "gnmi", "snmp"))
 
@@ -51,7 +51,8 @@ class Site:
             self.clock,
             Inventory(self.table, Topology()),
             self._take,
-            close_watch=CloseWatchSettings.model_validate({"quiet": "15s", "visits": 5}),
+            # of a busy machine that runs all of it: a visit may take all the time there is
+            close_watch=CloseWatchSettings.model_validate({"quiet": "8s", "visits": 5, "busy": 1}),
         )
 
     def _take(self, batches: list[Batch], events: list[Event]) -> None:
@@ -77,7 +78,7 @@ class Site:
 
     def _source(self, name: str) -> Source:
         kind = source_type(PLAN.makes[name])
-        settings = {"period": f"{PERIOD:g}s", "timeout": "20s"}
+        settings = {"period": f"{PERIOD:g}s", "timeout": "12s"}
         target = Target(name, PLAN.makes[name], self.servers[name].address)
         return kind(kind.settings_type.model_validate(settings), target, self.table)
 
@@ -116,11 +117,11 @@ async def test_a_storm_on_one_port_has_its_switch_read_each_second_and_no_other(
             site.storm(name, 0.3)
             await site.until({name}, 120)
             before = site.poller.closely.visits
-            await site.clock.sleep(20)
+            await site.clock.sleep(8)
             assert site.close() == {name}
-            assert site.poller.closely.visits - before > 20 / PERIOD + 1
+            assert site.poller.closely.visits - before > 8 / PERIOD + 1
             site.storm(name, 0.0)
-            await site.until(set(), 240)
+            await site.until(set(), 120)
     begins, ends = [line for line in caplog.messages if "watched closely" in line]
     assert f"{PLAN.makes[name]} {name}: watched closely: {name}/" in begins
     assert "of the time (fabric_" in begins
@@ -132,10 +133,10 @@ async def test_the_budget_holds_when_all_switches_ask() -> None:
         for name in PLAN.makes:
             with contextlib.suppress(StopIteration):
                 site.storm(name, 0.3)
-        for _ in range(45):
+        for _ in range(30):
             await site.clock.sleep(1)
-            assert len(site.close()) <= 1  # a share of four targets is one
-        assert len(site.close()) == 1
+            assert len(site.poller.closely.close) <= 1  # a share of four targets is one
+        assert len(site.poller.closely.close) == 1
         assert site.poller.closely.waiting >= 1
 
 
@@ -146,9 +147,9 @@ async def test_a_switch_that_hangs_under_a_storm_delays_no_other() -> None:
         host, _, port = site.servers["tor-01"].address.rpartition("/")[2].rpartition(":")
         await site.servers["tor-01"].stop()
         with socket.create_server((host, int(port))):  # connects, and never says a word
-            await site.until(set(), 60)
+            await site.until(set(), 120)
             began = site.clock.now()
-            await site.clock.sleep(60)
+            await site.clock.sleep(30)
             answers = {name: sum(at >= began for at in ats) for name, ats in site.answered.items()}
     assert answers["tor-01"] == 0
-    assert all(answers[name] >= 5 for name in answers if name != "tor-01")
+    assert all(answers[name] >= 3 for name in answers if name != "tor-01")

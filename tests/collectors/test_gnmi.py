@@ -290,6 +290,86 @@ async def test_a_device_that_restarts_is_subscribed_again(peer: GnmiDevice) -> N
     assert found
 
 
+def intervals(peer: GnmiDevice) -> dict[str, list[float]]:
+    """Return what was asked for: seconds between samples, by the first word of the first path."""
+    found: dict[str, list[float]] = {}
+    for request in peer.asked:
+        asked = device.fields(device.fields(request)[1][0])[2][0]
+        first = device.fields(device.fields(asked)[1][0])[3][0]
+        name = device.fields(first)[1][0].decode()
+        found.setdefault(name, []).append(device.fields(asked)[3][0] * 1e-9)
+    return found
+
+
+async def test_what_counts_is_sampled_as_often_as_the_device_is_visited() -> None:
+    peer = GnmiDevice({"": dict(LEAF)})
+    await peer.start()
+    table = SeriesTable()
+    target = Target("leaf-01", "gnmi", f"grpc://127.0.0.1:{peer.port}")
+    settings = GnmiSettings.model_validate({"period": "5s", "timeout": "2s"})
+    source = Gnmi(settings, target, table)
+    first = await source.read(time.time())
+    source.paced = 0.5
+    began = time.monotonic()
+    close = [await source.read(time.time()) for _ in range(4)]
+    took = time.monotonic() - began
+    source.paced = settings.period
+    last = await source.read(time.time())
+    await source.close()
+    await peer.stop()
+    assert source.closest == 1.0
+    asked = intervals(peer)
+    assert asked["interfaces"] == [5.0, 0.5, 5.0]
+    assert asked["qos"] == [5.0, 0.5, 5.0]
+    assert asked["components"] == [5.0, 5.0]  # modules and platform, each as at first
+    assert asked["lldp"] == [5.0]
+    assert took < 4 * settings.patience  # nobody waits for samples of the slower ones
+    assert all(readings(poll, table, ports.UP) for poll in (first, *close, last))
+    assert readings(first, table, optics.TEMPERATURE)
+    assert not any(readings(poll, table, optics.TEMPERATURE) for poll in close)
+    assert [poll.missing for poll in (first, *close)] == [[]] * 5
+
+
+async def test_a_device_that_does_not_sample_so_often_goes_on_as_usual() -> None:
+    peer = GnmiDevice({"": dict(LEAF)}, least=0.4)
+    await peer.start()
+    target = Target("leaf-01", "gnmi", f"grpc://127.0.0.1:{peer.port}")
+    settings = GnmiSettings.model_validate({"period": "500ms", "timeout": "3s"})
+    source = Gnmi(settings, target, SeriesTable())
+    polls = [await source.read(time.time())]
+    source.paced = 0.1
+    polls.append(await source.read(time.time()))
+    assert source.closest is None  # so the poller asks no more
+    source.paced = settings.period
+    polls += [await source.read(time.time()) for _ in range(2)]
+    await source.close()
+    await peer.stop()
+    assert all(poll.readings for poll in polls)
+    assert [poll.missing for poll in polls] == [[]] * 4
+    assert all(one.reason is not Reason.UNSUPPORTED for poll in polls for one in poll.refused)
+    assert intervals(peer)["interfaces"] == [0.5, 0.1, 0.5]
+
+
+async def test_a_device_that_samples_at_its_own_interval_is_not_taken_for_silent() -> None:
+    """It takes the subscription, and keeps an interval of its own."""
+    peer = GnmiDevice({"": dict(LEAF)}, interval=1.5)
+    await peer.start()
+    target = Target("leaf-01", "gnmi", f"grpc://127.0.0.1:{peer.port}")
+    settings = GnmiSettings.model_validate({"period": "1500ms", "timeout": "600ms"})
+    source = Gnmi(settings, target, SeriesTable())
+    assert (await source.read(time.time())).readings
+    source.paced = 0.1
+    assert (await source.read(time.time())).readings  # all there is, since it was asked anew
+    nothing = await source.read(time.time())
+    assert (nothing.readings, nothing.missing) == (0, [])
+    assert source.closest is None
+    source.paced = settings.period
+    assert (await source.read(time.time())).readings
+    await source.close()
+    await peer.stop()
+    assert intervals(peer)["interfaces"] == [1.5, 0.1, 1.5]
+
+
 async def test_paths_that_a_device_does_not_know_are_unsupported(peer: GnmiDevice) -> None:
     peer.refused = {"/qos": grpc.StatusCode.INVALID_ARGUMENT}
     source = build(f"grpc://127.0.0.1:{peer.port}")
