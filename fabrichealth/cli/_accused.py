@@ -6,8 +6,18 @@ Links and ports only: a second reading of a rack, a loop or a lot tells nothing 
 from collections.abc import Mapping
 from typing import Any
 
+from collectors.close_watch import CloseWatch
+
 NEWS = ("kind", "severity", "culprit", "suppressed_by")
 """Facts of an incident that make it another; more evidence for the same is none."""
+
+
+def tell(
+    watch: CloseWatch, known: Mapping[str, Any] | None, incident: Mapping[str, Any], now: float
+) -> None:
+    """Have the ends of what an incident accuses watched, where it is new or another than it was."""
+    if turned(known, incident):
+        watch.accuse(devices(incident), f"{incident['incident']} {incident['kind']}", now)
 
 
 def devices(incident: Mapping[str, Any]) -> frozenset[str]:

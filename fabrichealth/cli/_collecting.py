@@ -99,9 +99,8 @@ class Collecting:
         for clock in (inventory.clock, self.table.clock("verdicts", "judge")):
             self.exporter.whole(clock)
         inventory.remember(memory.read(self.paths.memory).get(INVENTORY))
-        self.poller = Poller(
-            self.table, self.clock, inventory, self.take, close_watch=self.setup.site.close_watch
-        )
+        watch = self.setup.site.close_watch
+        self.poller = Poller(self.table, self.clock, inventory, self.take, close_watch=watch)
         await self._follow(self._sources(self.setup))
         self._spawn("own watchers", self._tell_own)
         self._spawn("saving of memory", self._save_memory)
@@ -289,9 +288,7 @@ class Collecting:
         if known == incident:
             return
         self.incidents[incident["incident"]] = incident
-        if accused.turned(known, incident):
-            why = f"{incident['incident']} {incident['kind']}"
-            self.poller.closely.accuse(accused.devices(incident), why, self.clock.now())
+        accused.tell(self.poller.closely, known, incident, self.clock.now())
         self._write("incident", self.clock.now(), incident)
         self.told(incident)
 
