@@ -9,7 +9,6 @@ modules of a part show alike, and on links that are down.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from math import log
 
 import numpy as np
 from pydantic import Field
@@ -20,31 +19,24 @@ from analyzer.evidence.optics.banks import banks, ill_banks
 from analyzer.evidence.optics.causes import diagnose_light
 from analyzer.evidence.optics.complaints import (
     Complaint,
-    Restlessness,
     behind_siblings,
     beyond_limit,
     fallen,
-    restless,
 )
 from analyzer.evidence.optics.fleet import RECALLED, REMEMBERED, RESTLESS, WINDOWED, Optics
 from analyzer.evidence.optics.frozen import key_of
-from analyzer.evidence.optics.lasers import aged, faulty, hungry
+from analyzer.evidence.optics.jumps import Restlessness, restless
+from analyzer.evidence.optics.lasers import aged, end_of_life, faulty, hungry
 from analyzer.evidence.optics.levels import Look
 from analyzer.evidence.optics.quantities import BIAS, RX, SNR_HOST, SNR_MEDIA, TX
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.optics import RX_POWER
 from fabrichealth.kinds import OPTICS_DEGRADING
-from fabrichealth.model import Evidence, Finding, Forecast, Place, Port, View
+from fabrichealth.model import Evidence, Finding, Place, Port, View
 from fabrichealth.settings import Duration, seconds
 
 LINES = 8
 """Evidence lines in one finding."""
-
-END_OF_LIFE = 1.5
-"""A laser that needs so much more bias than when it was new is at its end (Telcordia GR-468)."""
-
-EIGHTY_PERCENT = 1.2816
-"""Standard errors to the 10 and 90 % quantile."""
 
 
 class OpticsDegradingSettings(DetectorSettings):
@@ -197,7 +189,7 @@ class OpticsDegrading(Detector[OpticsDegradingSettings]):
             side=found.side,
             direction=found.direction,
             lane=worst.lane if len(same_way) == 1 and worst.lane else None,
-            forecast=_end_of_life(optics, worst),
+            forecast=end_of_life(optics, worst),
             signs=signs,
             detail=_baselines(optics, every),
         )
@@ -256,26 +248,6 @@ def _baselines(optics: Optics, every: Sequence[Complaint]) -> dict[str, float]:
         if np.isfinite(usual):
             found[key_of(one.quantity, one.port, one.lane)] = float(usual)
     return found
-
-
-def _end_of_life(optics: Optics, worst: Complaint) -> Forecast | None:
-    """Return when an ageing laser reaches 1.5 times its bias, or its own limit if that is first."""
-    place = optics.lanes.find(worst.port, worst.lane)
-    if worst.quantity is not BIAS or place is None:
-        return None
-    aging, now = optics.ageing, float(optics[BIAS].level[place])
-    rate, error = float(aging.per_day[place]), float(aging.error[place])
-    slow, fast = rate - EIGHTY_PERCENT * error, rate + EIGHTY_PERCENT * error
-    if not np.isfinite([rate, error, now]).all() or slow <= 0 or now <= 0:
-        return None
-    limits = optics.limit(BIAS)
-    alarm = float(limits.high_alarm[optics.lanes.port[place]]) if limits else np.nan
-    end = float(np.fmin(END_OF_LIFE * now / float(aging.grown[place]), alarm))
-    if end <= now:
-        return None
-    left = log(end / now) * 86_400.0
-    at = optics.view.now
-    return Forecast("limit_reached", at + left / fast, at + left / rate, at + left / slow)
 
 
 def _of_bank(bank: str, findings: Sequence[Finding], view: View) -> Finding:

@@ -1,8 +1,8 @@
 """Many senders meet at one port: it sends at line rate, its queue is full, and others wait.
 
 Nothing is broken. Bursts of a collective's phase are over before anyone looks; only what lasts
-is told, and nobody is called for it. A full queue at a port that sends far below its rate is a
-degraded link, which the verdicts on links tell.
+is told, and nobody is called for it. A full queue at a port that sends far below its rate is
+link_drains_slowly's.
 """
 
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import METRICS
-from analyzer.evidence.pause.reasons import Origin, Reasons, reasons
-from analyzer.evidence.pause.telling import branches, waiting_places
+from analyzer.evidence.pause.reasons import Origin, reasons
+from analyzer.evidence.pause.telling import branches, carried_since, waiting_places
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.congestion import PAUSE_WAIT
 from fabrichealth.catalogue.ports import SPEED, TX_BYTES
@@ -62,22 +62,9 @@ class PfcIncast(Detector[PfcIncastSettings]):
             known = load[np.isfinite(load)]
             if not len(known) or known.mean() < self.settings.load:
                 continue
-            since = _full_since(view, found, origin, self.settings.load)
+            since = carried_since(view, found, origin, lambda load: load >= self.settings.load)
             if view.now - since >= self.settings.hold:
                 yield _finding(view, origin, float(known.mean()), since, self.settings.load)
-
-
-def _full_since(view: View, found: Reasons, origin: Origin, load: float) -> float:
-    """Return since when the port carries so much without a break (unix seconds)."""
-    window = view[TX_BYTES]
-    row = window.row(*origin.port)
-    if row is None:
-        return view.now
-    one = window.select(np.array([row]))
-    rate = np.diff(one.values[0]) / np.diff(one.times[0]) * 8.0 / found.pauses.speed[origin.queue]
-    low = np.flatnonzero(~(rate >= load))
-    first = int(low[-1]) + 1 if len(low) else 0
-    return float(np.nan_to_num(one.times[0, first], nan=view.now))
 
 
 def _finding(view: View, origin: Origin, load: float, since: float, least: float) -> Finding:

@@ -2,8 +2,9 @@
 
 A dark device explains the links that end in it, the devices it holds, and the agents that ran
 on it; a rack explains its content; an ill scale-up link explains link errors that the
-accelerators of its domain report; a shared part or a bad lot explains the ill links that its
-finding lists. Nothing else explains what was there before it.
+accelerators of its domain report; a link that carries less than it should explains a queue before
+it that looks crowded; a shared part or a bad lot explains the ill links that its finding lists.
+Nothing else explains what was there before it.
 """
 
 from collections.abc import Iterable
@@ -14,8 +15,13 @@ from fabrichealth.events import Event
 from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
     DEVICE_DOWN,
+    FABRIC_HOT_LINK,
+    LINK_DEGRADED_SPEED,
+    LINK_FLAPPING,
+    LINK_SUBHEALTHY,
     PARTS_BAD_BATCH,
     PARTS_SHARED_COMPONENT,
+    PFC_INCAST,
     WATCH_SOURCE_SILENT,
 )
 from fabrichealth.model import Finding, Place
@@ -23,6 +29,12 @@ from fabrichealth.topology import Topology
 
 SHARED = frozenset({PARTS_SHARED_COMPONENT, PARTS_BAD_BATCH})
 """Kinds whose finding itself lists the links that it explains, whichever fell ill first."""
+
+SLOW = frozenset({LINK_DEGRADED_SPEED, LINK_SUBHEALTHY, LINK_FLAPPING})
+"""Kinds of link that carry less than they should: what is sent over them waits,"""
+
+CROWDED = frozenset({PFC_INCAST, FABRIC_HOT_LINK})
+"""and looks as if too much were sent."""
 
 SCALE_UP = frozenset({"nvlink", "hccs", "ub", "ualink", "cxl", "pcie"})
 
@@ -79,6 +91,8 @@ def _by_link(cause: Claim, claim: Claim, topology: Topology) -> bool:
         near = claim.culprit.id in ends
         domains = {topology.domain_of(device) for device in ends} - {""}
         return near or topology.domain_of(claim.culprit.id) in domains
+    if claim.kind in CROWDED and cause.kind in SLOW:
+        return claim.culprit == cause.culprit or claim.culprit.id in map(str, link.ends)
     if claim.kind is WATCH_SOURCE_SILENT:
         # the agent answers in band, and this was its only cable
         return any(

@@ -4,9 +4,11 @@ from dataclasses import replace
 
 from fabrichealth.kinds import (
     DEVICE_DOWN,
+    LINK_DEGRADED_SPEED,
     LINK_DOWN,
     LINK_SUBHEALTHY,
     PARTS_SHARED_COMPONENT,
+    PFC_INCAST,
     Severity,
 )
 from fabrichealth.model import Finding, Place, Port
@@ -127,3 +129,14 @@ def test_who_shares_what_is_weighed_and_ruled_out_by_how_few_are_ill() -> None:
     many = joined(*(ill(n, 1, 90) for n in range(4)))
     found = Story(many, topology=fabric()).until(10 * MINUTE).ledger.incidents
     assert all(one.alternatives == [] for one in found)  # most of its links: not ruled out
+
+
+def test_a_queue_before_a_slow_link_is_its_victim_and_no_crowd() -> None:
+    crowd = during(PFC_INCAST, Port("leaf-0", "0"), (12 * MINUTE, 60 * MINUTE))
+    elsewhere = during(PFC_INCAST, Port("leaf-0", "3"), (12 * MINUTE, 60 * MINUTE))
+    slow = during(LINK_DEGRADED_SPEED, port(0), (10 * MINUTE, 60 * MINUTE))
+    story = Story(joined(slow, crowd, elsewhere), topology=fabric()).until(40 * MINUTE)
+    first, second = story.ledger.incidents
+    assert (first.kind, first.culprit) == (LINK_DEGRADED_SPEED, link(0))
+    assert Place("link", link(0).id) not in first.victims
+    assert second.kind is PFC_INCAST

@@ -36,8 +36,8 @@ def limited(history: History, high: float) -> History:
     return history
 
 
-def judge(history: History) -> list[Finding]:
-    view = view_of(DETECTOR, history, 60.0, small_pod(1, HOSTS))
+def judge(history: History, before: tuple[Finding, ...] = ()) -> list[Finding]:
+    view = view_of(DETECTOR, history, 60.0, small_pod(1, HOSTS), before=before)
     return list(DETECTOR.judge(view))
 
 
@@ -58,6 +58,16 @@ def test_without_a_limit_of_its_own_the_usual_one_counts() -> None:
 def test_far_hotter_than_its_siblings_is_too_hot_below_any_limit() -> None:
     (found,) = judge(limited(leaf({3: then(45.0, 62.0)}), 70.0))
     assert "17 K above" in found.because
+
+
+def test_who_sits_at_the_limit_is_told_once_and_not_at_each_crossing() -> None:
+    (known,) = judge(leaf({3: then(66.0, 72.0)}, 66.0))
+    within = leaf({3: then(66.0, 69.0)}, 66.0)
+    assert judge(within) == []
+    (still,) = judge(within, before=(known,))
+    assert "69.0 degrees C is still near the usual limit of 70.0" in still.because
+    assert (still.score, still.since) == (1.0, known.since)
+    assert judge(leaf({3: then(66.0, 67.0)}, 66.0), before=(known,)) == []
 
 
 def test_a_switch_without_air_is_one_finding_about_cooling() -> None:

@@ -89,6 +89,12 @@ def of_pauses(
     return Rhythm(len(pauses) + 1, min(RULE_OF_THREE * float(np.mean(pauses)), LONGEST))
 
 
+BRIEF = 900.0
+"""Seconds: what erred for no longer and is quiet again went by itself, and may come again"""
+
+AFTER_BRIEF = 3600.0
+"""within so many, before it is known how often it does."""
+
 LAST, SILENCE, TIMES = "last", "silence", "times"
 """Under which a finding keeps, in its `detail`, when it erred last, for how long it waits, and how
 often it came."""
@@ -112,6 +118,9 @@ def kept(before: Finding | None, beat: Rhythm, last: float, now: float) -> tuple
 def goes_on(view: View, known: Finding) -> Finding | None:
     """Return what is still said of a port that is quiet, None once its silence speaks."""
     last = known.detail.get(LAST, known.at)
-    if view.now - last >= known.detail.get(SILENCE, 0.0):
+    silence = known.detail.get(SILENCE, 0.0)
+    if not silence and last - known.since <= BRIEF:
+        silence = AFTER_BRIEF
+    if view.now - last >= silence:
         return None
     return replace(known, at=view.now, detail={**known.detail, LAST: last})

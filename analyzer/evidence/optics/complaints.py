@@ -24,6 +24,13 @@ COMMON = 0.5
 MANY = 8
 """So many lanes make a part's habit."""
 
+RELEASE = 0.5
+"""A complaint goes on until its quantity has come back by such a share of the depth at which it
+scores twice: who sits at a limit crosses it all day."""
+
+STILL_WARM = 0.75
+"""And while a module is such a share of the kelvin above its siblings."""
+
 HALF_WAY = 0.5
 """A fall counts from the moment at which half of the margin was lost."""
 
@@ -57,7 +64,8 @@ def beyond_limit(
 ) -> Iterator[Complaint]:
     """Yield what lies beyond the module's own limit (`bound` low or high), else the `usual` one.
 
-    The score is 1 at the limit and 2 at `depth` (in the unit) beyond it.
+    The score is 1 at the limit and 2 at `depth` (in the unit) beyond it. What was complained of
+    goes on until it is well within.
     """
     limits = optics.limit(quantity)
     if limits is None:
@@ -66,6 +74,9 @@ def beyond_limit(
     line = optics.lanes.of_places(limits.low if low else limits.high)
     own = np.isfinite(line)
     line = np.where(own, line, usual)
+    limit = line
+    slack = np.where(optics.complained, RELEASE * depth, 0.0)
+    line = limit + slack if low else limit - slack
     level = optics[quantity].level
     with np.errstate(invalid="ignore"):
         beyond = (level < line) if low else (level > line)
@@ -73,14 +84,14 @@ def beyond_limit(
         return
     beyond &= judged(optics, quantity) & ~(common(optics, quantity, beyond))
     for place, since in sustained(optics, quantity, beyond, line, low):
-        value, limit = float(level[place]), float(line[place])
+        value, at = float(level[place]), float(limit[place])
+        over = (at - value if low else value - at) / depth
+        where = ("below" if low else "above") if over > 0 else "still near"
         says = (
-            f"{WORDS[quantity.name]} {told(quantity, value)} is "
-            f"{'below' if low else 'above'} {'its own' if own[place] else 'the usual'} limit of "
-            f"{told(quantity, limit)}"
+            f"{WORDS[quantity.name]} {told(quantity, value)} is {where} "
+            f"{'its own' if own[place] else 'the usual'} limit of {told(quantity, at)}"
         )
-        score = 1.0 + abs(value - limit) / depth
-        yield complaint(optics, quantity, place, limit, score, since, says)
+        yield complaint(optics, quantity, place, at, 1.0 + max(over, 0.0), since, says)
 
 
 def fallen(optics: Optics, quantity: Quantity, margin: float, sudden: float) -> Iterator[Complaint]:
@@ -135,66 +146,6 @@ def behind_siblings(
         yield complaint(optics, quantity, place, expected, gap[place] / margin, since, says)
 
 
-@dataclass(frozen=True, slots=True)
-class Restlessness:
-    """What counts as restless."""
-
-    least: float
-    """Unrest in dB, as a standard deviation, in both halves of the polls looked at."""
-    times: float
-    """And so many times that of the peers."""
-    depth: float
-    """Or dips of so many dB below its own median, and this many times the peers' unrest,"""
-    dips: int
-    """so many of them, in both halves; of a module that was complained of one is enough."""
-
-
-def restless(optics: Optics, quantity: Quantity, line: Restlessness) -> Iterator[Complaint]:
-    """Yield lanes that go up and down from poll to poll: something moves, and not only once.
-
-    Looked at are those that moved in the window, and modules that were complained of before.
-    """
-    mine, lanes = optics[quantity], optics.lanes
-    least = min(line.least, line.depth)
-    with np.errstate(invalid="ignore"):
-        moved = mine.moved >= least
-    before = np.zeros(len(lanes), np.bool_)
-    for one in optics.view.before:
-        if isinstance(one.about, Port):
-            before[lanes.places_of(one.about)] = True
-    moved |= before
-    moved &= judged(optics, quantity)
-    if not moved.any():
-        return
-    places, found = optics.unrest(quantity, np.flatnonzero(moved))
-    usual = np.nan_to_num(optics.usual_unrest(quantity)[places])
-    depth = np.maximum(line.depth, line.times * usual)
-    dips, both = found.dips(depth)
-    known = before[places]
-    with np.errstate(invalid="ignore"):
-        often = found.calm >= np.maximum(line.least, line.times * usual)
-        score = np.where(both | known, dips / np.where(known, 1.0, line.dips), 0.0)
-        score = np.fmax(np.where(often, found.calm / line.least, 0.0), score)
-    beyond = np.zeros(len(lanes), np.bool_)
-    beyond[places[score >= 1]] = True
-    beyond &= ~common(optics, quantity, beyond)
-    for index in np.flatnonzero(beyond[places]).tolist():
-        place = int(places[index])
-        since = found.first(index, line.least, float(depth[index]))
-        if not np.isfinite(since):
-            continue
-        says = (
-            f"{WORDS[quantity.name]} goes up and down by {found.deviation[index]:.1f} dB from poll "
-            f"to poll, now {told(quantity, float(mine.level[place]))}"
-            if often[index]
-            else f"{WORDS[quantity.name]} fell by {depth[index]:.1f} dB and came back "
-            f"{dips[index]} times, now {told(quantity, float(mine.level[place]))}"
-        )
-        expected = float(mine.baseline[place])
-        usually = expected if np.isfinite(expected) else float(mine.level[place])
-        yield complaint(optics, quantity, place, usually, float(score[index]), since, says)
-
-
 def warmer(
     optics: Optics, kelvin: float, deviations: float, risen: float, least: float
 ) -> Iterator[Complaint]:
@@ -206,10 +157,11 @@ def warmer(
     mine = optics[HEAT]
     usual = mine.peer_middle
     above = mine.level - usual
+    wanted = np.where(optics.complained, STILL_WARM * kelvin, kelvin)
     with np.errstate(invalid="ignore"):
-        if not (above >= kelvin).any():
+        if not (above >= wanted).any():
             return
-        beyond = (above >= kelvin) & (above >= deviations * mine.peer_spread)
+        beyond = (above >= wanted) & (above >= deviations * mine.peer_spread)
         beyond &= (mine.level >= least) & ~(mine.change < risen) & judged(optics, HEAT)
     line = mine.level - HALF_WAY * above
     for place, since in sustained(optics, HEAT, beyond, line, low=False):

@@ -7,11 +7,11 @@ media side, copper no light, a module without limits no margin, a history of min
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from analyzer.evidence.durations import Bools
+from analyzer.evidence.optics.ageing import lasers_age
 from analyzer.evidence.optics.features import VISIBLE_DB, Feature, LaneFeatures, OpticsEvidence
 from analyzer.evidence.optics.frozen import frozen_baselines
 from analyzer.evidence.optics.levels import Levels, Look, levels
@@ -32,12 +32,12 @@ from analyzer.evidence.optics.quantities import (
     Quantity,
 )
 from analyzer.evidence.optics.roster import Places, roster
-from analyzer.evidence.optics.trends import Ageing, Trend, ageing, follows, trend
+from analyzer.evidence.optics.trends import Ageing, Trend, follows, trend
 from analyzer.evidence.optics.unrest import Unrest, unrest
 from analyzer.evidence.robust import group_spread
 from fabrichealth.catalogue.optics import ALARM, OPTICS_INFO, THRESHOLD, TX_FAULT
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
-from fabrichealth.model import Floats, Past, Port, View
+from fabrichealth.model import Floats, Port, View
 
 USUAL_T0_KELVIN = 70.0
 """A laser's threshold current grows e-fold in 50 to 100 K (docs/methods.md)."""
@@ -81,6 +81,15 @@ class Optics:
         return found
 
     @cached_property
+    def complained(self) -> Bools:
+        """Which places belong to modules that the detector complained of in its last pass."""
+        found = np.zeros(len(self.lanes), np.bool_)
+        for one in self.view.before:
+            if isinstance(one.about, Port) and self.lanes.port_number(one.about) is not None:
+                found |= self.lanes.port == self.lanes.port_number(one.about)
+        return found
+
+    @cached_property
     def off(self) -> Bools:
         """Which ports' lasers are all dark ([port])."""
         return self._all_dark(TX)
@@ -93,7 +102,8 @@ class Optics:
     @cached_property
     def ageing(self) -> Ageing:
         """How each lane's laser ages, from the long past ([place])."""
-        return _ageing(self.view.past(BIAS.metric), self.view.past(HEAT.metric), self)
+        bias, heat = self.view.past(BIAS.metric), self.view.past(HEAT.metric)
+        return lasers_age(bias, heat, self.lanes, self.modules.since)
 
     @cached_property
     def bias_expected(self) -> Floats:
@@ -255,29 +265,6 @@ class Optics:
             _known(self.usual_unrest(quantity)[place]) if place in jumps else None,
             dips,
         )
-
-
-_aged: WeakKeyDictionary[Past, tuple[bytes, Ageing]] = WeakKeyDictionary()
-
-
-def _ageing(bias: Past, heat: Past, optics: Optics) -> Ageing:
-    lanes, size = optics.lanes, len(optics.lanes)
-    key = optics.modules.since.tobytes() + bytes(str((size, len(heat))), "ascii")
-    kept = _aged.get(bias)
-    if kept is not None and kept[0] == key:
-        return kept[1]
-    celsius = np.full((size, len(bias.ends)), np.nan)
-    amperes = celsius.copy()
-    if bias.values.size and len(bias.ends) == len(heat.ends):
-        places = lanes.places(bias.table, bias.metric, bias.series)
-        mine = bias.starts[None, :] >= optics.modules.since[lanes.port[places]][:, None]
-        amperes[places] = np.where(mine, bias.values, np.nan)
-        warm = np.full((len(lanes.ports), len(heat.ends)), np.nan)
-        warm[lanes.port[lanes.places(heat.table, heat.metric, heat.series)]] = heat.values
-        celsius[places] = warm[lanes.port[places]]
-    found = ageing(bias.middles, amperes, celsius)
-    _aged[bias] = (key, found)
-    return found
 
 
 def _blind(

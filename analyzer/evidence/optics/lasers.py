@@ -1,6 +1,7 @@
 """Complaints about lasers: bias beyond what the temperature explains, ageing, flagged faults."""
 
 from collections.abc import Iterator
+from math import log
 
 import numpy as np
 
@@ -17,6 +18,13 @@ from analyzer.evidence.optics.complaints import (
 from analyzer.evidence.optics.fleet import Optics
 from analyzer.evidence.optics.quantities import BIAS, TX
 from fabrichealth.catalogue.optics import TX_FAULT
+from fabrichealth.model import Forecast
+
+END_OF_LIFE = 1.5
+"""A laser that needs so much more bias than when it was new is at its end (Telcordia GR-468)."""
+
+EIGHTY_PERCENT = 1.2816
+"""Standard errors to the 10 and 90 % quantile."""
 
 
 def hungry(optics: Optics, excess: float) -> Iterator[Complaint]:
@@ -86,3 +94,23 @@ def faulty(optics: Optics) -> Iterator[Complaint]:
             "the module flags a fault of the transmitter",
             TX_FAULT,
         )
+
+
+def end_of_life(optics: Optics, worst: Complaint) -> Forecast | None:
+    """Return when an ageing laser reaches 1.5 times its bias, or its own limit if that is first."""
+    place = optics.lanes.find(worst.port, worst.lane)
+    if worst.quantity is not BIAS or place is None:
+        return None
+    aging, now = optics.ageing, float(optics[BIAS].level[place])
+    rate, error = float(aging.per_day[place]), float(aging.error[place])
+    slow, fast = rate - EIGHTY_PERCENT * error, rate + EIGHTY_PERCENT * error
+    if not np.isfinite([rate, error, now]).all() or slow <= 0 or now <= 0:
+        return None
+    limits = optics.limit(BIAS)
+    alarm = float(limits.high_alarm[optics.lanes.port[place]]) if limits else np.nan
+    end = float(np.fmin(END_OF_LIFE * now / float(aging.grown[place]), alarm))
+    if end <= now:
+        return None
+    left = log(end / now) * 86_400.0
+    at = optics.view.now
+    return Forecast("limit_reached", at + left / fast, at + left / rate, at + left / slow)

@@ -1,8 +1,11 @@
 """Telling: since when an origin stops others, and its tree, as findings tell them."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from analyzer.evidence.pause.reasons import Origin, Reasons
+from analyzer.evidence.pause.waiting import Bools
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.congestion import (
     PAUSE_WAIT,
@@ -11,10 +14,10 @@ from fabrichealth.catalogue.congestion import (
     PFC_TX_FRAMES,
     PFC_TX_PAUSE,
 )
-from fabrichealth.catalogue.ports import TRANSMIT_WAIT
+from fabrichealth.catalogue.ports import TRANSMIT_WAIT, TX_BYTES
 from fabrichealth.counters import increases
 from fabrichealth.metric import Metric
-from fabrichealth.model import Evidence, Labels, Place, Port, View
+from fabrichealth.model import Evidence, Floats, Labels, Place, Port, View
 
 
 def begun(view: View, origin: Origin, level: float) -> float:
@@ -51,6 +54,25 @@ def _begun(view: View, stopped: Port | None, stopping: Port, priority: int, leve
             at = first[0] - 1 if len(first) else known[-1]
             return float(np.nan_to_num(one.times[0, at], nan=view.now))
     return view.now
+
+
+def carried_since(
+    view: View, found: Reasons, origin: Origin, holds: Callable[[Floats], Bools]
+) -> float:
+    """Return since when without a break the load of an origin's port holds (unix seconds).
+
+    `holds` says of shares of line rate ([k]) whether they do.
+    """
+    window = view[TX_BYTES]
+    row = window.row(*origin.port)
+    if row is None:
+        return view.now
+    one = window.select(np.array([row]))
+    load = increases(one.values, one.times).rate()[0] * 8.0 / found.pauses.speed[origin.queue]
+    known = np.flatnonzero(np.isfinite(load))
+    broken = known[~holds(load[known])]
+    first = known[known > (broken[-1] if len(broken) else -1)]
+    return float(one.times[0, first[0] - 1]) if len(first) else view.now
 
 
 def branches(origin: Origin, now: float) -> list[Evidence]:

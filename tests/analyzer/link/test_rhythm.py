@@ -134,3 +134,14 @@ def test_a_rhythm_holds_while_only_an_older_count_is_told() -> None:
     assert kept(before, STEADY, 900.0, 9000.0) == (STEADY, 1000.0)
     assert kept(before, Rhythm(4, 9000.0), 4900.0, 5000.0) == (Rhythm(4, 9000.0), 4900.0)
     assert kept(None, STEADY, 900.0, 5000.0) == (STEADY, 900.0)
+
+
+def test_what_went_by_itself_is_waited_for_within_the_hour() -> None:
+    ill = np.zeros(8 * 12, bool)
+    ill[[50, 51]] = True
+    said = judged(ill, hours=4.0)
+    assert all(said[51 - 48 : 51 - 48 + 12])
+    assert said[51 - 48 + 14] == []
+    steady = np.zeros(8 * 12, bool)
+    steady[50:60] = True
+    assert judged(steady, hours=4.0)[60 - 48 + 8] == []
