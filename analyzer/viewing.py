@@ -111,7 +111,9 @@ class Viewing:
             step = 0.0 if _seldom(found, many) else WIDE_STEP
             while found.values.shape[1] < polls and seconds < WIDEST:
                 seconds = min(seconds * WIDER, WIDEST)
-                found = self._store.window(metric, self._now, seconds, step)
+                wider = self._store.window(metric, self._now, seconds, step)
+                if wider.values.shape[1] >= found.values.shape[1]:
+                    found = wider  # else thinned out: every poll there is was there before
         self._windows[key] = found
         return found
 

@@ -150,7 +150,8 @@ def queues_all_paused(many: int) -> Queues:
     place = np.arange(n)
     return Queues(
         device, place, np.full(n, ROCE), far, device[far], np.isin(place, out), np.zeros(n, bool),
-        np.isin(place, up) | np.isin(place, host), paused, np.zeros(n),
+        np.isin(place, up) | np.isin(place, host), paused, np.zeros(n), device[far],
+        np.full(n, 400e9),
     )  # fmt: skip
 
 

@@ -1,9 +1,9 @@
 """Pauses without marks: ECN is off, mapped wrongly, or set so high that pauses come first.
 
-Three proofs, of which each suffices. By configuration alone: the marking threshold lies beyond
+Four proofs, of which each suffices. By configuration alone: the marking threshold lies beyond
 what a queue may hold before it pauses. By behaviour: a full queue for which others are paused
 marks next to nothing, minute after minute. By the ends: marked packets arrive at a NIC that
-sends no notification.
+sends no notification, or notifications at one that sends as fast as before.
 """
 
 from collections.abc import Iterator
@@ -22,6 +22,7 @@ from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.congestion import (
     BUFFER_ALPHA,
     BUFFER_POOL,
+    CNP_RX_PACKETS,
     CNP_TX_PACKETS,
     ECN_MARKED_PACKETS,
     ECN_RX_PACKETS,
@@ -36,6 +37,9 @@ from fabrichealth.model import Evidence, Finding, Labels, Place, Port, View
 from fabrichealth.settings import Duration, seconds
 
 CONFIGURED = (ECN_THRESHOLD, BUFFER_ALPHA, BUFFER_POOL, PFC_XOFF_THRESHOLD)
+
+LEAST_POLLS = 4
+"""Of a sender's load, that it went on."""
 
 MOST_LINES = 6
 """Of evidence; a switch has the same setting at all its ports."""
@@ -71,6 +75,12 @@ class PfcEcnMisconfiguredSettings(DetectorSettings):
     arrivals: float = Field(default=10.0, gt=0)
     """Marked packets a second for which a NIC must notify the sender."""
 
+    notified: float = Field(default=1000.0, gt=0)
+    """Notifications a second that must slow a sender down: one each 50 us a flow is the most."""
+
+    unmoved: float = Field(default=0.95, gt=0, le=1)
+    """A sender that goes on at this share of its rate at every poll does not react."""
+
 
 @dataclass(frozen=True, slots=True)
 class _Proof:
@@ -90,7 +100,12 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each device whose marking cannot work, or does not."""
-        proofs = [*self._configured(view), *self._behaviour(view), *self._ends(view)]
+        proofs = [
+            *self._configured(view),
+            *self._behaviour(view),
+            *self._ends(view),
+            *self._senders(view),
+        ]
         by_device: dict[str, list[_Proof]] = {}
         for proof in proofs:
             by_device.setdefault(proof.port.device, []).append(proof)
@@ -201,6 +216,35 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
             port = Port(labels[0], labels[1])
             yield _Proof(port, float(rate[row]) / self.settings.arrivals, line,
                          f"{port}: {says}: enable the notification point")  # fmt: skip
+
+    def _senders(self, view: View) -> Iterator[_Proof]:
+        """Yield NICs that are notified all the time and send as fast as they can all the same."""
+        told, found = view[CNP_RX_PACKETS], reasons(view)
+        if not len(told) or found is None:
+            return
+        steps = increases(told.values, told.times)
+        spent = steps.exposure()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rate = steps.total() / spent
+        many = np.flatnonzero((rate >= self.settings.notified) & (spent >= self.settings.hold))
+        for row in many.tolist():
+            port = Port(*told.labels(row))
+            place = found.pauses.crossings.find(port)
+            if place is None:
+                continue
+            load = found.pauses.carried[place]
+            known = load[np.isfinite(load)]
+            if len(known) < LEAST_POLLS or known.min() < self.settings.unmoved:
+                continue
+            says = (
+                f"{rate[row]:.0f} notifications a second arrive, and it sends at "
+                f"{known.mean():.0%} of its rate all the same"
+            )
+            line = evidence(
+                CNP_RX_PACKETS, tuple(port), float(rate[row]), view.now, says, unit="1/s"
+            )
+            yield _Proof(port, float(rate[row]) / self.settings.notified, line,
+                         f"{port}: {says}: enable the reaction point")  # fmt: skip
 
 
 def _said(view: View, metric: Metric) -> dict[Labels, tuple[float, float]]:

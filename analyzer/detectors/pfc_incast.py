@@ -14,7 +14,12 @@ from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import METRICS
 from analyzer.evidence.pause.reasons import Origin, reasons
-from analyzer.evidence.pause.telling import branches, carried_since, waiting_places
+from analyzer.evidence.pause.telling import (
+    branches,
+    carried_since,
+    explains,
+    waiting_places,
+)
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.congestion import PAUSE_WAIT
 from fabrichealth.catalogue.ports import SPEED, TX_BYTES
@@ -79,9 +84,6 @@ def _finding(view: View, origin: Origin, load: float, since: float, least: float
             evidence(TX_BYTES, origin.port, load, view.now, says, least, "ratio"),
             *branches(origin, view.now),
         ],
-        because=(
-            f"{origin.port} {says} for it; it explains {origin.share:.0%} of the paused time of "
-            f"{origin.queues} queues"
-        ),
+        because=(f"{origin.port} {says} for it; {explains(view, origin)}"),
         victims=waiting_places(origin),
     )

@@ -12,7 +12,7 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.gathering import METRICS
 from analyzer.evidence.pause.reasons import Origin, Reasons, reasons
-from analyzer.evidence.pause.telling import begun, branches, waiting_places
+from analyzer.evidence.pause.telling import begun, branches, explains, waiting_places
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.congestion import PAUSE_WAIT, PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.catalogue.ports import SPEED
@@ -100,8 +100,7 @@ def _finding(
         ],
         because=(
             f"{origin.port} {says} on priority {priority}, for "
-            f"{(view.now - since) / 60:.0f} min; it explains {origin.share:.0%} of the paused time "
-            f"of {origin.queues} queues"
+            f"{(view.now - since) / 60:.0f} min; {explains(view, origin)}"
         ),
         victims=waiting_places(origin),
     )

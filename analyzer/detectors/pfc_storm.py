@@ -15,7 +15,7 @@ from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import METRICS
 from analyzer.evidence.pause.reasons import Origin, Reasons, reasons
-from analyzer.evidence.pause.telling import begun, branches, waiting_places
+from analyzer.evidence.pause.telling import begun, branches, explains, waiting_places
 from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.congestion import PAUSE_WAIT, PFC_RX_PAUSE, PFC_TX_PAUSE
@@ -26,6 +26,9 @@ from fabrichealth.settings import Duration, seconds
 
 MOST_EDGES = 2000
 """Told as series; a storm over a whole fabric has more, of which the strongest say enough."""
+
+ENDS_DIFFER = 0.2
+"""What one end stops is what the other is stopped for; beyond this share one of them errs (C1)."""
 
 
 class PfcStormSettings(DetectorSettings):
@@ -77,7 +80,7 @@ class PfcStorm(Detector[PfcStormSettings]):
                 since=min(since, before.get(str(origin.port), since)),
                 at=view.now,
                 evidence=[*_evidence(found, origin, duty, view.now), *branches(origin, view.now)],
-                because=_because(found, origin, duty),
+                because=_because(view, found, origin, duty),
                 victims=waiting_places(origin),
             )
 
@@ -92,13 +95,13 @@ class PfcStorm(Detector[PfcStormSettings]):
         ]
 
 
-def _because(found: Reasons, origin: Origin, duty: float) -> str:
+def _because(view: View, found: Reasons, origin: Origin, duty: float) -> str:
     span = found.steady * found.pauses.period
     who = str(origin.port) if origin.port != origin.stopped else f"what faces {origin.port}"
     behind = "" if origin.seen else " or something behind it, unseen,"
     return (
         f"{who}{behind} stops priority {origin.priority} for {duty:.0%} of {span:.0f} s; "
-        f"it explains {origin.share:.0%} of the paused time of {origin.queues} queues"
+        f"{explains(view, origin)}"
     )
 
 
@@ -113,6 +116,8 @@ def _evidence(found: Reasons, origin: Origin, duty: float, now: float) -> Iterat
     own = duty if origin.lone else _own(found, origin)
     if own is not None:
         says = f"says itself that it stops its peer for {own:.0%} of the time"
+        if abs(own - duty) > ENDS_DIFFER * max(own, duty):
+            says += "; the two ends differ: one counter is wrong, or pauses are lost on the way"
         yield evidence(PFC_TX_PAUSE, (*origin.port, priority), own, now, says, 0.0, "ratio")
 
 

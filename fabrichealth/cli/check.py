@@ -17,6 +17,7 @@ from fabrichealth.config import Site
 from fabrichealth.errors import SiteError
 from fabrichealth.model import SeriesTable
 from fabrichealth.target_rows import TargetRow
+from fabrichealth.topology.route_circles import advice
 from fabrichealth.web.access import read_access
 
 
@@ -50,6 +51,8 @@ class Check(Command):
         )
         for row in strangers if topology.devices else []:
             _terminal.say(f"  note: {row.source} {row.name} is no device of the topology")
+        for what in advice(topology):
+            _terminal.say(f"  advice: {what}")
         if not asked.probe:
             return WELL
         return asyncio.run(_probe(sources, site.targets, table))

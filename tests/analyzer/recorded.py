@@ -9,9 +9,10 @@ import yaml
 from analyzer.incidents.lifecycle import Policy
 from analyzer.judge import Judge, Outcome, detectors
 from analyzer.ledger import Ledger
-from emulator.fabric import Fabric, PortState
+from emulator.fabric import Fabric
 from emulator.faults import STEP, Fault
 from emulator.plan import Plan
+from emulator.port import PortState
 from emulator.scenario import World
 from fabrichealth.catalogue import accelerators, devices, ports, watchers
 from fabrichealth.events import parse

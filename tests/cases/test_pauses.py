@@ -14,7 +14,7 @@ from analyzer.ledger import Ledger
 from collectors.source import Source, Target
 from collectors.sources.host import Host, HostSettings
 from collectors.sources.sonic import Sonic, SonicSettings
-from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, QUEUE_TX_BYTES
+from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE, QUEUE_TX_BYTES
 from fabrichealth.catalogue.ports import SPEED, TX_BYTES
 from fabrichealth.kinds import Severity
 from fabrichealth.metric import Metric
@@ -143,7 +143,7 @@ def test_frames_that_let_go_are_no_storm_and_a_queue_that_stands_still_is(
     assert storm.culprit.id == "leaf-01/Ethernet20"
     assert "what faces leaf-01/Ethernet20" in storm.because
     first = judged.first[storm.incident] - float(polls[0]["t"])
-    assert first < 5.5  # of a switch that was never read before
+    assert first < 3.5  # the third poll that has a past, of a switch never read before
 
 
 # Lifetime totals, and which way pauses go ----------------------------------------------------
@@ -314,6 +314,50 @@ def test_a_lead_of_more_than_two_polls_is_an_order(store: EmbeddedStore) -> None
     (told,) = circle(store, 1.0, [16.0, 10.0, 16.0, 16.0], polls=24)
     assert told.culprit.id == "spine-1/l1"
     assert "too coarse" not in told.because
+
+
+def test_who_waits_for_the_first_is_paused_as_soon_and_is_not_the_first(
+    store: EmbeddedStore,
+) -> None:
+    (told,) = circle(store, 1.0, [10.0, 10.0, 16.0, 16.0], polls=24)
+    assert told.culprit.id == "spine-1/l1"
+    assert "it was paused first" in told.because
+
+
+def test_behind_a_switch_that_is_not_read_no_more_is_claimed_whatever_its_peers_count(
+    store: EmbeddedStore,
+) -> None:
+    judged = Judged(store, square())
+    for second in range(16):
+        batches = []
+        for spine in ("spine-0", "spine-1"):
+            stopped, stops = (spine, "l1", "3"), [(spine, port, "3") for port in ("l0", "l1")]
+            keys: list[tuple[Metric, Labels]] = [(PFC_RX_PAUSE, stopped)]
+            keys += [(PFC_TX_PAUSE, labels) for labels in stops]
+            values = np.array([max(second - 8.0, 0.0), 0.3 * max(second - 8.0, 0.0), 0.0])
+            clock = store.table.clock("test", spine)
+            batches.append(Batch(clock, AT + second, store.table.intern_all(keys), values))
+        judged.after(batches, AT + second + 0.3)
+    (storm,) = judged.of("pfc.storm")
+    assert storm.culprit.id.startswith("leaf-1/s")
+    assert "something behind it, unseen" in storm.because
+
+
+def test_two_switches_in_the_dark_that_are_cabled_together_are_one_storm(
+    store: EmbeddedStore,
+) -> None:
+    judged = Judged(store, square())
+    for second in range(16):
+        batches = []
+        for port, share in ((("leaf-0", "s0"), 0.9), (("spine-1", "l1"), 1.0)):
+            series = store.table.intern_all([(PFC_RX_PAUSE, (*port, "3"))])
+            values = np.array([share * max(second - 8.0, 0.0)])
+            clock = store.table.clock("test", port[0])
+            batches.append(Batch(clock, AT + second, series, values))
+        judged.after(batches, AT + second + 0.3)
+    (storm,) = judged.of("pfc.storm")
+    assert storm.culprit.id == "leaf-1/s1"
+    assert "something behind it, unseen" in storm.because
 
 
 @pytest.mark.parametrize("frozen", [0.6, 4.0], ids=lambda seconds: f"{seconds:g} s")

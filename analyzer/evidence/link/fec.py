@@ -41,9 +41,14 @@ RATE_OF_CODE = {
 """Line rate over payload rate: 26.5625 GBd PAM4 for 50 Gb/s, 25.78125 Gb/s NRZ for 25."""
 
 
+ALL_WRONG = 1.0 - 1e-12
+"""What a device claims beyond this, or a wrong speed makes of its counts, is as good as 1."""
+
+
 def symbol_error_ratio(ber: ArrayLike) -> Floats:
     """Return how likely a 10-bit symbol is wrong when bits are wrong independently."""
-    return np.asarray(-np.expm1(SYMBOL_BITS * np.log1p(-np.asarray(ber, np.float64))), np.float64)
+    ratio = np.minimum(np.asarray(ber, np.float64), ALL_WRONG)
+    return np.asarray(-np.expm1(SYMBOL_BITS * np.log1p(-ratio)), np.float64)
 
 
 def codeword_error_ratio(ber: ArrayLike, code: Code) -> Floats:

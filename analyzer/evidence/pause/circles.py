@@ -34,8 +34,8 @@ class Circle:
     trigger: int
     """The member where it began, as well as can be told."""
     by_time: bool
-    """Whether the trigger was paused clearly before the others; else it is the one that most
-    queues outside the circle feed."""
+    """Whether the trigger was paused clearly before what it waits for; else it is the one that
+    most queues outside the circle feed. What waits for the trigger may be paused as soon as it."""
 
 
 def stuck(paused: Floats, carried: Floats) -> Bools:
@@ -75,10 +75,10 @@ def circles(queues: Queues, graph: Waits, still: Bools, since: Floats, poll: flo
         ring = _ring(members, edges[0][within], edges[1][within])
         feeding = np.isin(graph.blocking, ring) & ~np.isin(graph.waiting, ring)
         fed = np.bincount(graph.blocking[feeding], minlength=n)[ring]
-        when = since[ring]
-        first, second = np.partition(when, 1)[:2]
-        by_time = bool(second - first > 2 * poll)
-        trigger = ring[np.argmin(when)] if by_time else ring[np.argmax(fed)]
+        early = since[ring] <= since[ring].min() + 2 * poll
+        heads = early & ~np.roll(early, -1)  # what it waits for was paused later
+        by_time = int(heads.sum()) == 1
+        trigger = ring[np.argmax(heads)] if by_time else ring[np.argmax(fed)]
         found.append(Circle(ring, int(trigger), by_time))
     return found
 

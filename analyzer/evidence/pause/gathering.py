@@ -3,10 +3,12 @@
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
 
 from analyzer.evidence.pause.crossings import PRIORITIES, Crossings, crossings
 from analyzer.evidence.pause.shares import Shares, paused, placed
-from analyzer.evidence.pause.waiting import PAUSED, Places, Queues
+from analyzer.evidence.pause.waiting import PAUSED, Bools, Places, Queues
 from fabrichealth.catalogue.congestion import (
     PFC_RX_FRAMES,
     PFC_RX_PAUSE,
@@ -56,6 +58,8 @@ class Pauses:
     """Share of line rate that the queue sent, [q, k]; its port's where only that is known."""
     period: float
     """Seconds between polls of the usual queue; NaN if none was read twice."""
+    silent: Bools
+    """Devices that say nothing of pauses themselves, whatever their neighbours say of them, [d]."""
 
     @property
     def congested(self) -> Floats:
@@ -96,7 +100,22 @@ class Pauses:
             ports.upward[port],
             self.stopped.share[chosen],
             self.congested[chosen],
+            self._dark()[ports.far_device[port]],
+            self.speed[chosen],
         )
+
+    def _dark(self) -> Places:
+        """Return each device's number, the same for silent switches that are cabled together ([d]).
+
+        What stops others from there has one reason, as far as can be seen; the last is -1's.
+        """
+        ports = self.crossings
+        near, far = ports.device, ports.far_device
+        between = (far >= 0) & ~ports.ends & ~ports.ends[ports.far]  # both ends forward
+        inside = np.flatnonzero(between & self.silent[near] & self.silent[far])
+        n = len(self.silent)
+        matrix = csr_array((np.ones(len(inside)), (near[inside], far[inside])), shape=(n, n))
+        return np.append(connected_components(matrix, directed=False)[1], -1)
 
 
 def gather(view: View) -> Pauses | None:
@@ -127,6 +146,7 @@ def _gather(view: View) -> Pauses | None:
     stopped = paused(size, POLLS, by_queue[0], by_queue[2], each)
     stops = paused(size, POLLS, by_queue[1], by_queue[3], each)
     _credits(stopped, waits, waiting)
+    silent = _silent(ports, stopped, stops)
     _fill_in(stopped, stops, ports.far_queues(np.arange(size)))
     periods = np.concatenate([w.period[np.isfinite(w.period)] for w in (*told, waits)])
     carried = _load(n, speed, load, load_place)
@@ -139,7 +159,16 @@ def _gather(view: View) -> Pauses | None:
         _occupancy(size, filled, filled_queue),
         _sent(carried, each, emptied),
         float(np.median(periods)) if len(periods) else float("nan"),
+        silent,
     )
+
+
+def _silent(ports: Crossings, stopped: Shares, stops: Shares) -> Bools:
+    """Return which devices say nothing of pauses, before their neighbours' word fills it in."""
+    told = np.isfinite(stopped.share).any(axis=1) | np.isfinite(stops.share).any(axis=1)
+    silent = np.ones(int(ports.device.max(initial=-1)) + 1, np.bool_)
+    silent[ports.device[told.reshape(-1, PRIORITIES).any(axis=1)]] = False
+    return silent
 
 
 def _credits(stopped: Shares, waits: Window, place: Places) -> None:

@@ -121,6 +121,7 @@ def victims(graph: Waits, origin: int) -> tuple[Places, Places]:
 def _flow(graph: Waits) -> csr_array:
     """Return the share of each vertex' paused time that goes to each other, [2 n, 2 n]."""
     size = graph.vertices
-    out = np.bincount(graph.waiting, graph.share, size)
-    share = graph.share / out[graph.waiting]
+    weight = graph.share * graph.capacity
+    out = np.bincount(graph.waiting, weight, size)
+    share = weight / out[graph.waiting]
     return csr_array((share, (graph.waiting, graph.blocking)), shape=(size, size))

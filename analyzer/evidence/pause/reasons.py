@@ -155,13 +155,18 @@ class Reasons:
             own if vertex >= n else None,
             queue % PRIORITIES,
             queue,
-            vertex < n or bool(self.queues.ends[place]) or not bool(self.queues.unseen[place]),
+            vertex < n or bool(self.queues.ends[place]) or self._heard(place),
             vertex >= n and not bool(self.queues.ends[place]) and far is not None,
             share,
             tuple(dict.fromkeys(self.port(one) for one in waiting.tolist())),
             len(tree.queues),
             self._branches(vertex),
         )
+
+    def _heard(self, place: int) -> bool:
+        """Return whether what faces a vertex speaks itself."""
+        far = int(self.queues.far_device[place])
+        return far >= 0 and not bool(self.pauses.silent[far])
 
     @cached_property
     def _weight(self) -> Floats:

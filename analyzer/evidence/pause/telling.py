@@ -75,6 +75,15 @@ def carried_since(
     return float(one.times[0, first[0] - 1]) if len(first) else view.now
 
 
+def explains(view: View, origin: Origin) -> str:
+    """Return in words what an origin explains, and by what the ways to it are known."""
+    ways = "" if view.topology.routing or origin.queues < 2 else " (ways by tiers and capacity)"
+    return (
+        f"it explains {origin.share:.0%} of the paused time of {origin.queues} "
+        f"queue{'' if origin.queues == 1 else 's'}{ways}"
+    )
+
+
 def branches(origin: Origin, now: float) -> list[Evidence]:
     """Return the nearest edges of an origin's tree as lines of evidence."""
     return [

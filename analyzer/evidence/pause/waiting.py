@@ -7,7 +7,8 @@ host. (Provenance by port and priority as in Hawkeye, SIGCOMM 2025, from counter
 from flow telemetry on programmable switches.)
 
 A route is known from `routing`, else from tiers: in a Clos nothing that came down goes up again
-("valley-free"), and nothing leaves by the port that it came in by.
+("valley-free"), and nothing leaves by the port that it came in by. How much goes which of several
+ways no counter of a port tells; it is taken to spread by capacity.
 """
 
 from dataclasses import dataclass
@@ -48,6 +49,10 @@ class Queues:
     """Share of each stretch of time for which the far end stopped the queue, [n, k]."""
     congested: Floats
     """How full the queue is without being paused, 0 to 1: deep, or at line rate."""
+    dark: Places
+    """What the cable leads to, one number for silent devices that are cabled to each other."""
+    speed: Floats
+    """Of each queue's port, bit/s; NaN unknown."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -63,6 +68,9 @@ class Waits:
     waiting: Places
     blocking: Places
     share: Floats
+    capacity: Floats
+    """What the way to `blocking` can carry, relative to the fastest ([e]): where next hops are not
+    known how often, packets are taken to spread by it."""
 
     @property
     def vertices(self) -> int:
@@ -82,11 +90,14 @@ def waits(queues: Queues, allowed: "Allowed", floor: float = PAUSED) -> Waits:
     keep = share > LEAST_OVERLAP
     waiting, blocking, share = waiting[keep], blocking[keep], share[keep]
     dead_end = np.setdiff1d(stopped, waiting)
+    fastest = float(np.fmax.reduce(queues.speed, initial=1.0))
+    capacity = np.nan_to_num(queues.speed[blocking] / fastest, nan=1.0)
     return Waits(
         n,
         np.concatenate([waiting, dead_end]),
-        np.concatenate([blocking, n + _faced(queues)[dead_end]]),
+        np.concatenate([blocking, n + _faced(queues, level)[dead_end]]),
         np.concatenate([share, np.ones(len(dead_end))]),
+        np.concatenate([capacity, np.ones(len(dead_end))]),
     )
 
 
@@ -111,14 +122,16 @@ class Allowed:
         return np.asarray(possible, np.bool_)
 
 
-def _faced(queues: Queues) -> Places:
-    """Return for each queue the one that stands for what faces it ([n])."""
-    own = np.arange(len(queues.device))
+def _faced(queues: Queues, level: Floats) -> Places:
+    """Return for each queue the one that stands for what faces it: of several the most paused."""
     most = int(queues.priority.max(initial=0)) + 1
-    key = queues.far_device * most + queues.priority
     alone = queues.ends | (queues.far_device < 0)
+    order = np.argsort(-level, kind="stable")
+    key = (queues.dark * most + queues.priority)[order]
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
-    return np.asarray(np.where(alone, own, first[group]), np.intp)
+    faced = np.empty(len(order), np.intp)
+    faced[order] = order[first[group]]
+    return np.asarray(np.where(alone, np.arange(len(order)), faced), np.intp)
 
 
 def _level(paused: Floats) -> Floats:

@@ -75,6 +75,8 @@ class Clos:
             upward=np.array([self.tier(other) > self.tier(one) for one, other in names]),
             paused=np.array([self.paused.get(name, [0.0] * self.polls) for name in names], float),
             congested=np.array([self.congested.get(name, 0.0) for name in names]),
+            dark=np.array([devices.index(other) for _, other in names]),
+            speed=np.full(len(names), 400e9),
         )
 
     def told(self, place: int) -> str:

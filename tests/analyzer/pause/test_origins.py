@@ -117,6 +117,7 @@ def test_no_paused_time_is_made_or_counted_twice(
         np.array([edge[0] for edge in edges], np.intp),
         np.array([edge[1] for edge in edges], np.intp),
         np.array([edge[2] for edge in edges], float),
+        np.ones(len(edges)),
     )
     arrived, home = absorbed(graph, np.array(paused))
     assert (arrived >= 0).all()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fabrichealth.catalogue.congestion import (
+    CNP_RX_PACKETS,
     CNP_TX_PACKETS,
     ECN_MARKED_PACKETS,
     ECN_RX_PACKETS,
@@ -101,6 +102,20 @@ def test_a_nic_that_notifies_nobody_of_marks_is_told() -> None:
     }
     (finding,) = said("pfc_ecn_misconfigured", readings, period=10.0)
     assert "no notification" in finding.because
+
+
+@pytest.mark.parametrize(("load", "told"), [(0.99, 1), (0.6, 0)], ids=["goes on", "slows down"])
+def test_a_sender_that_goes_on_whatever_it_is_told_is_told_of(load: float, told: int) -> None:
+    nic = ("host-0", "mlx5_0")
+    readings = {
+        (CNP_RX_PACKETS, nic): rising(8000.0, LONG, 10.0),
+        (TX_BYTES, nic): rising(load * 400e9 / 8, LONG, 10.0),
+        (SPEED, nic): [400e9] * LONG,
+        (PFC_RX_PAUSE, (*nic, "3")): rising(0.1, LONG, 10.0),
+    }
+    found = said("pfc_ecn_misconfigured", readings, period=10.0)
+    assert len(found) == told
+    assert all("enable the reaction point" in one.because for one in found)
 
 
 def uplinks(gbps: np.ndarray[tuple[int, int], np.dtype[np.float64]]) -> Readings:

@@ -1,12 +1,16 @@
 """Storms from counters as switches keep them, without a topology and with one."""
 
+import pytest
+
 from fabrichealth.catalogue.congestion import (
     PFC_RX_FRAMES,
     PFC_RX_PAUSE,
     PFC_TX_FRAMES,
+    PFC_TX_PAUSE,
     QUEUE_OCCUPANCY,
 )
 from fabrichealth.catalogue.ports import SPEED
+from fabrichealth.topology import Device, Link, Topology
 from tests.analyzer.pause.judging import rising, said
 
 
@@ -67,3 +71,19 @@ def test_more_pause_than_time_is_no_reading() -> None:
 def test_one_poll_is_no_storm_however_long_it_is() -> None:
     key = (PFC_RX_PAUSE, ("leaf-0", "Ethernet0", "3"))
     assert said("pfc_storm", {key: [0.0] * 11 + [10.0]}, period=10.0) == []
+
+
+@pytest.mark.parametrize(("stops", "differ"), [(0.93, False), (0.4, True)])
+def test_ends_that_count_differently_are_told_with_the_storm(stops: float, differ: bool) -> None:
+    near, far = ("leaf-0", "h0"), ("host-0", "eth0")
+    topology = Topology(
+        [Device(name="leaf-0", role="switch"), Device(name="host-0", role="host")],
+        [Link(a="host-0/eth0", b="leaf-0/h0", speed_gbps=400)],
+    )
+    readings = {
+        (PFC_RX_PAUSE, (*near, "3")): rising(0.95),
+        (PFC_TX_PAUSE, (*far, "3")): rising(stops),
+    }
+    (finding,) = said("pfc_storm", readings, topology=topology)
+    assert str(finding.about) == "host-0/eth0"
+    assert any("the two ends differ" in line.says for line in finding.evidence) is differ
