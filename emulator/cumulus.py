@@ -6,8 +6,8 @@ Written from NVUE's object model; `flat` is a module as older releases show it.
 from typing import Any
 
 from emulator.ethernet import FRAME_BYTES, LOSSLESS, PRIORITIES, EthernetState
-from emulator.fabric import PortState
 from emulator.module_kinds import Limits
+from emulator.port import PortState
 
 Json = dict[str, Any]
 

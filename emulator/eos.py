@@ -7,8 +7,9 @@ from collections.abc import Callable
 from typing import Any
 
 from emulator.ethernet import FRAME_BYTES, LOSSLESS, PRIORITIES, EthernetState
-from emulator.fabric import Fabric, PortState
+from emulator.fabric import Fabric
 from emulator.module_kinds import ModuleKind
+from emulator.port import PortState
 
 LANES = 4
 LIMITED = {

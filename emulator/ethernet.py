@@ -33,6 +33,18 @@ class EthernetState(ReceiverState):
     tx_discards: float = 0.0
     pausing: float = 0.0
     """Share of time for which this port stops its peer; set by faults."""
+    chops: bool = False
+    """Whether it does so in turns long enough that nothing passes meanwhile."""
+    held: float | None = None
+    """Bytes in this port's queue of the lossless priority; None where no flows are known."""
+    ingress_drops: float = 0.0
+    """Packets of the lossless priority that came when there was no room for them."""
+    ecn_arrived: float = 0.0
+    """Marked packets that came to this NIC."""
+    notices_sent: float = 0.0
+    """Notifications of congestion that this NIC sent (CNP)."""
+    notices_heeded: float = 0.0
+    """The same, that came to it as a sender."""
 
     def stop(self, peer: "EthernetState", gbps: float, step: float) -> None:
         """Stop the peer for the share of time that `pausing` says."""

@@ -7,14 +7,14 @@ repeats to the letter.
 
 import math
 import random
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from emulator.congestion.buffers import Buffers
+from emulator.congestion.traffic import Traffic
 from emulator.ethernet import EthernetState
-from emulator.hosttree import WORD_BYTES
-from emulator.optics import ModuleState
-from emulator.plan import Cable, Plan
+from emulator.plan import Plan
+from emulator.port import PortState
 from emulator.receiver import ReceiverState
 
 IDLE, BUSY = 0.15, 0.72
@@ -28,52 +28,6 @@ PHASE = 40.0
 
 TRAINING_SECONDS = 8.0
 """A link is down for so long while it trains again."""
-
-
-@dataclass
-class PortState:
-    """One end of a cable."""
-
-    name: str
-    cable: Cable
-    up: bool = True
-    lanes: int = 0
-    symbol_errors: float = 0.0
-    recoveries: float = 0.0
-    link_downs: float = 0.0
-    replays: float = 0.0
-    crc_errors: float = 0.0
-    rx_words: float = 0.0
-    """Octets received, in words of 4."""
-    tx_words: float = 0.0
-    optical: ReceiverState | None = None
-    """What only a port of an optical cable has."""
-    ethernet: EthernetState | None = None
-    """The same, of an Ethernet cable, which also counts pauses."""
-
-    def __post_init__(self) -> None:
-        self.lanes = self.cable.lanes
-        if self.cable.medium == "optical":
-            module = ModuleState(_serial(self.name), self.cable.lanes)
-            if self.cable.technology == "roce":
-                self.optical = self.ethernet = EthernetState(module)
-            else:
-                self.optical = ReceiverState(module)
-
-    @property
-    def rx_octets(self) -> float:
-        """Octets received."""
-        return self.rx_words * WORD_BYTES
-
-    @property
-    def tx_octets(self) -> float:
-        """Octets sent."""
-        return self.tx_words * WORD_BYTES
-
-    @property
-    def gbps(self) -> float:
-        """Speed with the lanes that are active."""
-        return self.cable.speed_gbps * self.lanes / self.cable.lanes
 
 
 @dataclass
@@ -144,6 +98,10 @@ class Fabric:
         """Ids of cables that are out."""
         self.ill: dict[str, Rates] = {}
         """Rates of ill receivers, by port."""
+        self.buffers = {switch: Buffers() for switch in plan.makes}
+        """Of each Ethernet switch; faults set them ill."""
+        self.traffic = Traffic(plan, self.buffers, seed + 2) if plan.flows else None
+        """What moves the Ethernet ports, where the plan has flows; else they all move alike."""
         self._training: dict[str, float] = {}
         self._fallen: set[str] = set()
         """Ids of cables that fell since the last step: down in the next, however long it is."""
@@ -166,6 +124,12 @@ class Fabric:
         if state is None:
             raise KeyError(port)
         return state
+
+    def flowing(self) -> Traffic:
+        """Return the traffic of a plan that has flows."""
+        if self.traffic is None:
+            raise KeyError("this plan has no flows")
+        return self.traffic
 
     def ports_of(self, device: str) -> Iterator[PortState]:
         """Yield the ports of a device."""
@@ -207,8 +171,10 @@ class Fabric:
             self._move(port, step, load)
             if port.optical is not None:
                 self._receive(port, port.optical, step)
-            if port.ethernet is not None and port.up:
+            if port.ethernet is not None and port.up and self.traffic is None:
                 self._pause(port, port.ethernet, step, load)
+        if self.traffic is not None:
+            self.traffic.step(self.ports, step)
         self._fallen.clear()
         for host in self.hosts.values():
             for one in host.accelerators:
@@ -223,9 +189,10 @@ class Fabric:
         port.up = should
         if not should:
             return
-        words = load * port.gbps * 1e9 / 8 / 4 * step * self.random.uniform(0.97, 1.03)
-        port.rx_words += words
-        self.peer(port).tx_words += words
+        if port.ethernet is None or self.traffic is None:
+            words = load * port.gbps * 1e9 / 8 / 4 * step * self.random.uniform(0.97, 1.03)
+            port.rx_words += words
+            self.peer(port).tx_words += words
         rates = self.ill.get(port.name)
         if rates is not None:
             port.symbol_errors += self._poisson(rates.symbol_errors * step)
@@ -274,8 +241,3 @@ class Fabric:
             product *= noise.random()
             count += 1
         return count
-
-
-def _serial(port: str) -> str:
-    """Return the serial number of the module in a port: the same in every run."""
-    return f"EM{zlib.crc32(port.encode()):08X}"

@@ -8,7 +8,9 @@ from datetime import UTC, datetime
 
 from emulator.fabric import Fabric
 
-INTERFACE_PCI = "0000:90:00.0"
+FIRST_BUS = 0x90
+"""PCI bus of a host's first Ethernet interface."""
+
 MEANINGS = {
     48: "DBE (double bit error) at an emulated address",
     74: "NVLink: fatal error detected on link 2(0x1, 0x0, 0x0, 0x0, 0x0, 0x0, 0x0)",
@@ -24,7 +26,7 @@ class KernelLog:
         self._fabric = fabric
         self._host = host
         self._codes: dict[str, int] = {}
-        self._lit = True
+        self._lit = dict.fromkeys(range(fabric.plan.planes), True)
 
     def lines(self) -> list[str]:
         """Return the lines written since the last call; none while the host is dark."""
@@ -39,7 +41,14 @@ class KernelLog:
                 meaning = MEANINGS.get(one.xid, "an emulated error")
                 yield f"NVRM: Xid (PCI:0000:{0x40 + slot:02x}:00): {one.xid}, pid=4242, {meaning}"
             self._codes[one.name] = one.xid
-        port = self._fabric.ports.get(f"{self._host}/eth0")
-        if port is not None and port.up != self._lit:
-            self._lit = port.up
-            yield f"mlx5_core {INTERFACE_PCI} eth0: Link {'up' if port.up else 'down'}"
+        for plane, lit in self._lit.items():
+            port = self._fabric.ports.get(f"{self._host}/eth{plane}")
+            if port is not None and port.up != lit:
+                self._lit[plane] = port.up
+                state = "up" if port.up else "down"
+                yield f"mlx5_core {interface_pci(plane)} eth{plane}: Link {state}"
+
+
+def interface_pci(plane: int) -> str:
+    """Return the PCI address of a host's Ethernet interface."""
+    return f"0000:{FIRST_BUS + 8 * plane:02x}:00.0"

@@ -13,8 +13,9 @@ from typing import Any
 from aiohttp import web
 
 from emulator import cumulus
-from emulator.fabric import Fabric, PortState
+from emulator.fabric import Fabric
 from emulator.loopback import Loopback, basic
+from emulator.port import PortState
 
 CUMULUS, OLDER, NVOS = "cumulus", "older", "nvos"
 Json = dict[str, Any]

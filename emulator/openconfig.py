@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from emulator.ethernet import FRAME_BYTES, LOSSLESS, EthernetState
-from emulator.fabric import Fabric, PortState
+from emulator.fabric import Fabric
+from emulator.port import PortState
 
 LIMITED = {
     "temperature": "module-temperature",

@@ -2,8 +2,8 @@
 
 Racks of hosts, each with accelerators joined by NVLink through the host's own NVSwitches and
 with one InfiniBand HCA per rail; rail i of every host ends in switch `leaf-0i`. If asked for, an
-Ethernet fabric beside it: one interface `eth0` per host, access switches of several makes, and a
-spine above them.
+Ethernet fabric beside it: interfaces `eth0`, `eth1` .. of each host, access switches of several
+makes, and spines above them.
 """
 
 from collections.abc import Callable
@@ -16,9 +16,6 @@ NVLINKS = 4
 
 
 GENERATION = {"ib": {"generation": "ndr"}, "nvlink": {"generation": "nvlink4"}}
-
-SPINE = "spine-01"
-"""The switch above the access switches; it runs SONiC."""
 
 PORT_NAMES: dict[str, Callable[[int], str]] = {
     "sonic": lambda number: f"Ethernet{8 * (number - 1)}",
@@ -57,6 +54,12 @@ class Plan:
     rails: int = 4
     access: tuple[str, ...] = ()
     """One Ethernet access switch for each, read by the source named."""
+    spines: int = 1
+    """Switches above the access switches, each cabled to all of them; they run SONiC."""
+    planes: int = 1
+    """Ethernet NICs of each host; those of a plane share access switches with no other's."""
+    flows: bool = False
+    """Whether Ethernet ports carry flows from NIC to NIC, with all that comes of it."""
 
     @property
     def hosts(self) -> list[str]:
@@ -74,7 +77,12 @@ class Plan:
         if not self.access:
             return {}
         towers = {f"tor-{number:02d}": make for number, make in enumerate(self.access, start=1)}
-        return {**towers, SPINE: "sonic"}
+        return {**towers, **dict.fromkeys(self.spine_names, "sonic")}
+
+    @property
+    def spine_names(self) -> list[str]:
+        """Names of the spines of the Ethernet fabric."""
+        return [f"spine-{n:02d}" for n in range(1, self.spines + 1)] if self.access else []
 
     def mac(self, device: str, port: int = 0) -> str:
         """Return a MAC address of a host or Ethernet switch; port 0 is its chassis."""
@@ -124,21 +132,26 @@ class Plan:
 
     @property
     def ethernet_cables(self) -> list[Cable]:
-        """The Ethernet cables: hosts in turn to the access switches, those to the spine."""
-        towers = [name for name in self.makes if name != SPINE]
+        """The Ethernet cables: NICs in turn to the access switches of a plane, those to spines."""
+        towers = [f"tor-{n:02d}" for n in range(1, len(self.access) + 1)]
         used = dict.fromkeys(towers, 0)
         found = []
         for number, host in enumerate(self.hosts):
-            tower = towers[number % len(towers)] if towers else ""
-            if tower:
-                used[tower] += 1
-                port = f"{tower}/{PORT_NAMES[self.makes[tower]](used[tower])}"
-                found.append(Cable(f"{host}/eth0", port, "roce", 400.0, 4, "optical"))
+            for plane in range(self.planes):
+                mine = towers[plane :: self.planes]
+                if mine:
+                    port = self._next(mine[number % len(mine)], used)
+                    found.append(Cable(f"{host}/eth{plane}", port, "roce", 400.0, 4, "optical"))
         for number, tower in enumerate(towers, start=1):
-            uplink = f"{tower}/{PORT_NAMES[self.makes[tower]](used[tower] + 1)}"
-            port = f"{SPINE}/{PORT_NAMES['sonic'](number)}"
-            found.append(Cable(uplink, port, "roce", 400.0, 4, "optical"))
+            for spine in self.spine_names:
+                port = f"{spine}/{PORT_NAMES['sonic'](number)}"
+                found.append(Cable(self._next(tower, used), port, "roce", 400.0, 4, "optical"))
         return found
+
+    def _next(self, tower: str, used: dict[str, int]) -> str:
+        """Return the next port of an access switch that has no cable yet."""
+        used[tower] += 1
+        return f"{tower}/{PORT_NAMES[self.makes[tower]](used[tower])}"
 
     @property
     def cables(self) -> list[Cable]:
@@ -200,7 +213,7 @@ class Plan:
             {
                 "name": switch,
                 "role": "switch",
-                "tier": 2 if switch == SPINE else 1,
+                "tier": 2 if switch in self.spine_names else 1,
                 "rack": f"r{n % self.racks + 1:02d}",
                 "ids": [self.mac(switch)],
             }

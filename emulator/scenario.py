@@ -13,10 +13,12 @@ MINUTE = 60.0
 
 @dataclass(frozen=True)
 class Scenario:
-    """A story: a word of explanation, and faults for a plan."""
+    """A story: a word of explanation, faults for a plan, and the plan if it is another."""
 
     about: str
     faults: Callable[[Plan], Sequence[Fault]]
+    plan: Plan | None = None
+    """Of the supernode that it is about; None: whichever is at hand."""
 
 
 @dataclass

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from emulator import ber
 from emulator.ber import Oid
 from emulator.ethernet import FRAME_BYTES, EthernetState
-from emulator.fabric import Fabric, PortState
+from emulator.fabric import Fabric
+from emulator.port import PortState
 from emulator.snmp import Mib, Variable
 
 MIB_2: Oid = (1, 3, 6, 1, 2, 1)

@@ -4,12 +4,12 @@ Written from the schemas of sonic-swss, sonic-platform-daemons and SAI: each dat
 key -> hash of text.
 """
 
-import math
 from collections.abc import Iterator
 
 from emulator.ethernet import FRAME_BYTES, PRIORITIES, EthernetState
-from emulator.fabric import Fabric, PortState
+from emulator.fabric import Fabric
 from emulator.module_kinds import ModuleKind
+from emulator.port import PortState
 from emulator.resp import Hashes
 
 APPL, COUNTERS, CONFIG, STATE = 0, 2, 4, 6
@@ -101,7 +101,8 @@ def _counters(fabric: Fabric, switch: str) -> Iterator[tuple[str, Row]]:
         )
         for one in range(PRIORITIES):
             yield f"COUNTERS:{_oid(QUEUE, index, one)}", _queue_counters(port, state, one)
-            drops = {f"{G}DROPPED_PACKETS": "0", f"{G}XOFF_ROOM_WATERMARK_BYTES": "0"}
+            lost = state.ingress_drops if one == LOSSLESS[0] else 0.0
+            drops = {f"{G}DROPPED_PACKETS": f"{lost:.0f}", f"{G}XOFF_ROOM_WATERMARK_BYTES": "0"}
             yield f"COUNTERS:{_oid(GROUP, index, one)}", drops
 
 
@@ -136,7 +137,9 @@ def _port_counters(port: PortState, state: EthernetState) -> Row:
 def _queue_counters(port: PortState, state: EthernetState, queue: int) -> Row:
     carried = port.tx_octets if queue == LOSSLESS[0] else 0.0
     marked = state.ecn_marked if queue == LOSSLESS[0] else 0.0
-    return {
+    held = state.held if queue == LOSSLESS[0] else 0.0
+    occupied = {} if state.held is None else {f"{Q}CURR_OCCUPANCY_BYTES": f"{held:.0f}"}
+    return occupied | {
         f"{Q}PACKETS": f"{carried / FRAME_BYTES:.0f}",
         f"{Q}BYTES": f"{carried:.0f}",
         f"{Q}DROPPED_PACKETS": "0",
@@ -217,17 +220,23 @@ def _limits(kind: ModuleKind) -> Row:
 
 def _config(fabric: Fabric, switch: str) -> Iterator[tuple[str, Row]]:
     lossless = ",".join(map(str, LOSSLESS))
-    yield "BUFFER_POOL|ingress_lossless_pool", {"size": "67108864", "mode": "dynamic"}
+    buffers = fabric.buffers[switch]
+    yield "BUFFER_POOL|ingress_lossless_pool", {"size": str(buffers.pool), "mode": "dynamic"}
     yield (
         f"BUFFER_PROFILE|{PROFILE}",
-        {"xoff": "196608", "dynamic_th": "-1", "pool": "ingress_lossless_pool", "size": "38912"},
+        {
+            "xoff": str(buffers.headroom),
+            "dynamic_th": str(buffers.exponent),
+            "pool": "ingress_lossless_pool",
+            "size": "38912",
+        },
     )
     yield (
         "WRED_PROFILE|AZURE_LOSSLESS",
         {
-            "ecn": "ecn_all",
-            "green_min_threshold": str(math.floor(400e9 / 8 * 5e-6)),
-            "green_max_threshold": str(math.floor(400e9 / 8 * 20e-6)),
+            "ecn": "ecn_all" if buffers.marks else "ecn_none",
+            "green_min_threshold": str(buffers.least),
+            "green_max_threshold": str(buffers.most),
         },
     )
     for _, name, _, _ in _ports(fabric, switch):

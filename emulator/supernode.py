@@ -16,7 +16,7 @@ from aiohttp import web
 from emulator.fabric import Fabric
 from emulator.faults import STEP
 from emulator.hosttree import HostTree, Nic
-from emulator.kernlog import INTERFACE_PCI, KernelLog
+from emulator.kernlog import KernelLog, interface_pci
 from emulator.pages import dcgm, switch
 from emulator.plan import Plan
 from emulator.scenario import Scenario, World
@@ -151,9 +151,10 @@ class Supernode:
             )
             for rail in range(self.plan.rails)
         ]
-        if self.plan.access:
-            guid = self.plan.guid(host, self.plan.rails)
-            nics.append(Nic(f"mlx5_{self.plan.rails}", guid, INTERFACE_PCI, interface="eth0"))
+        for plane in range(self.plan.planes if self.plan.access else 0):
+            number = self.plan.rails + plane
+            guid = self.plan.guid(host, number)
+            nics.append(Nic(f"mlx5_{number}", guid, interface_pci(plane), interface=f"eth{plane}"))
         return HostTree(self.root(host), nics, self.world.fabric.hosts[host].booted_at)
 
     def _reflect(self, host: str, tree: HostTree) -> None:
@@ -175,6 +176,12 @@ class Supernode:
                 nic.statistics.update(
                     rx_bytes=int(port.rx_octets),
                     tx_bytes=int(port.tx_octets),
+                )
+            if port.ethernet is not None:
+                nic.hw_counters.update(
+                    np_ecn_marked_roce_packets=int(port.ethernet.ecn_arrived),
+                    np_cnp_sent=int(port.ethernet.notices_sent),
+                    rp_cnp_handled=int(port.ethernet.notices_heeded),
                 )
 
     async def _serve(self, request: web.Request) -> web.Response:

@@ -6,7 +6,8 @@ tests hold them against the catalogue.
 
 from collections.abc import Callable
 
-from emulator.fabric import Fabric, PortState
+from emulator.fabric import Fabric
+from emulator.port import PortState
 
 FAMILIES: tuple[tuple[str, str, Callable[[PortState], int]], ...] = (
     ("fabric_port_up", "gauge", lambda port: int(port.up)),

@@ -5,7 +5,8 @@ The state is that of the host's scale-up links; two links make a station here.
 
 from collections.abc import Callable
 
-from emulator.fabric import Fabric, PortState
+from emulator.fabric import Fabric
+from emulator.port import PortState
 
 PORTS_PER_STATION = 2
 FAMILIES: tuple[tuple[str, str, Callable[[PortState], float]], ...] = (

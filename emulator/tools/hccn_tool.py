@@ -6,7 +6,8 @@ Written from the product documents of the tool: one question a call, power in mW
 from datetime import UTC, datetime
 
 from emulator.ethernet import PRIORITIES
-from emulator.fabric import Fabric, PortState
+from emulator.fabric import Fabric
+from emulator.port import PortState
 
 
 def answers(fabric: Fabric, port: str) -> dict[str, str]:

@@ -6,7 +6,8 @@ Written from the manual pages and output of infiniband-diags (rdma-core).
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from emulator.fabric import Fabric, PortState
+from emulator.fabric import Fabric
+from emulator.port import PortState
 
 LANE_GBPS = "106.25"
 """What iblinkinfo shows of an NDR lane: coding included."""

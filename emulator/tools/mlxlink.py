@@ -6,7 +6,7 @@ Written from the tool's documentation (NVIDIA Firmware Tools): words and numbers
 import json
 from typing import Any
 
-from emulator.fabric import PortState
+from emulator.port import PortState
 from emulator.receiver import ReceiverState
 
 BINS = 16

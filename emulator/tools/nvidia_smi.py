@@ -6,7 +6,8 @@ Written from the tool's manual page and its DTD (v12).
 from collections.abc import Callable
 from datetime import UTC, datetime
 
-from emulator.fabric import Fabric, PortState
+from emulator.fabric import Fabric
+from emulator.port import PortState
 
 Rows = Callable[[str, PortState], list[str]]
 """Gives what is printed of a link, by its number."""

@@ -17,8 +17,9 @@ NAMES = [module.name for module in pkgutil.iter_modules(emulator.scenarios.__pat
 @pytest.mark.parametrize("name", NAMES)
 def test_a_scenario_is_lived_through(name: str) -> None:
     scenario = importlib.import_module(f"emulator.scenarios.{name}").SCENARIO
-    faults = scenario.faults(PLAN)
-    world = World(Fabric(PLAN, seed=1, now=0.0), faults)
+    plan = scenario.plan or PLAN
+    faults = scenario.faults(plan)
+    world = World(Fabric(plan, seed=1, now=0.0), faults)
     last = max([fault.at for fault in faults], default=0.0)
     told = [event for now in range(30, int(last) + 180, 90) for event in world.step(float(now))]
     assert all({"at", "kind", "scope"} <= event.keys() for event in told)
