@@ -7,6 +7,7 @@ repeats to the letter.
 
 import math
 import random
+import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -25,6 +26,9 @@ AIR_CELSIUS = 30.0
 
 PHASE = 40.0
 """Seconds of one compute and communication phase."""
+
+FRESH_SECONDS = 1.0
+"""What flows carry is counted anew where it was not for so long, as switches do."""
 
 TRAINING_SECONDS = 8.0
 """A link is down for so long while it trains again."""
@@ -70,6 +74,9 @@ class Fabric:
         self.random = random.Random(seed)  # noqa: S311 - repeatable noise
         self._light = random.Random(seed + 1)  # noqa: S311 - the same, for what is optical
         self.now = now
+        self._stepped = now
+        self._moving = threading.Lock()
+        """Steps are taken in a thread, while switches answer."""
         self.began = now
         self.last_step = 0.0
         """Length of the last step, in seconds."""
@@ -151,11 +158,24 @@ class Fabric:
         self._training[cable_id] = self.now + seconds
         self._fallen.add(cable_id)
 
+    def carry(self, now: float) -> None:
+        """Let flows go on until now between two steps, so that counters are as fresh as asked."""
+        if self.traffic is not None:
+            with self._moving:
+                if now - self.now >= FRESH_SECONDS:
+                    self.traffic.step(self.ports, now - self.now)
+                    self.now = now
+
     def advance(self, now: float) -> None:
         """Let the time between then and now happen."""
-        step, self.now = now - self.now, now
-        if step <= 0:
-            return
+        with self._moving:
+            carried, self.now = now - self.now, max(now, self.now)
+            step, self._stepped = now - self._stepped, max(now, self._stepped)
+            if step > 0:
+                self._advance(step, max(carried, 0.0))
+
+    def _advance(self, step: float, carried: float) -> None:
+        now = self.now
         self.last_step = step
         for host in self.hosts.values():
             if host.name in self.dark and 0 < host.dark_until <= now:
@@ -173,8 +193,8 @@ class Fabric:
                 self._receive(port, port.optical, step)
             if port.ethernet is not None and port.up and self.traffic is None:
                 self._pause(port, port.ethernet, step, load)
-        if self.traffic is not None:
-            self.traffic.step(self.ports, step)
+        if self.traffic is not None and carried > 0:
+            self.traffic.step(self.ports, carried)
         self._fallen.clear()
         for host in self.hosts.values():
             for one in host.accelerators:

@@ -6,7 +6,7 @@ modules in a flat form, `NVOS` is an NVLink switch with all counters in one view
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -56,6 +56,8 @@ class NvueSwitch:
     open: int = 0
     most_open: int = 0
     """How many requests were open at once, at most."""
+    now: Callable[[], float] | None = None
+    """Gives unix seconds, if flows are to be counted up to the moment of asking."""
     _server: Loopback = field(init=False)
 
     def __post_init__(self) -> None:
@@ -104,6 +106,8 @@ class NvueSwitch:
         """
         if resource.rpartition("/")[2] in self.lacking:
             raise Nothing
+        if self.now is not None:
+            self.fabric.carry(self.now())
         first, *rest = resource.split("/")
         ports = dict(self._ports())
         if first == "interface":

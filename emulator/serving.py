@@ -8,8 +8,8 @@ from emulator.eapi import EapiSwitch
 from emulator.fabric import Fabric
 from emulator.gnmi import GnmiDevice
 from emulator.nvue import NvueSwitch
-from emulator.resp import RespServer
-from emulator.snmp import SnmpAgent
+from emulator.resp import Hashes, RespServer
+from emulator.snmp import Mib, SnmpAgent
 from emulator.snmp_switch import SnmpSwitch
 from emulator.sonic import SonicSwitch
 
@@ -38,33 +38,46 @@ class Server(Protocol):
         """Where it answers, once started."""
 
 
-def sonic(fabric: Fabric, name: str, _: Clock) -> Server:
+def sonic(fabric: Fabric, name: str, clock: Clock) -> Server:
     """Return the Redis of a switch that runs SONiC."""
-    return RespServer(SonicSwitch(fabric, name).database)
+    switch = SonicSwitch(fabric, name)
+
+    def tell(number: int) -> Hashes:
+        fabric.carry(clock.now())
+        return switch.database(number)
+
+    return RespServer(tell)
 
 
 def gnmi(fabric: Fabric, name: str, clock: Clock) -> Server:
     """Return a switch that streams OpenConfig's models."""
 
     def tell() -> Mapping[str, Mapping[str, Any]]:
+        fabric.carry(clock.now())
         return {"": openconfig.values(fabric, name)}
 
     return GnmiDevice({}, tell, now=clock.now, sleep=clock.sleep)
 
 
-def snmp(fabric: Fabric, name: str, _: Clock) -> Server:
+def snmp(fabric: Fabric, name: str, clock: Clock) -> Server:
     """Return the SNMP agent of a switch."""
-    return SnmpAgent(SnmpSwitch(fabric, name).mib)
+    switch = SnmpSwitch(fabric, name)
+
+    def tell() -> Mib:
+        fabric.carry(clock.now())
+        return switch.mib()
+
+    return SnmpAgent(tell)
 
 
-def eapi(fabric: Fabric, name: str, _: Clock) -> Server:
+def eapi(fabric: Fabric, name: str, clock: Clock) -> Server:
     """Return a switch that runs EOS."""
-    return EapiSwitch(fabric, name)
+    return EapiSwitch(fabric, name, now=clock.now)
 
 
-def nvue(fabric: Fabric, name: str, _: Clock) -> Server:
+def nvue(fabric: Fabric, name: str, clock: Clock) -> Server:
     """Return a switch that runs Cumulus Linux."""
-    return NvueSwitch(fabric, name)
+    return NvueSwitch(fabric, name, now=clock.now)
 
 
 MAKES: Mapping[str, Callable[[Fabric, str, Clock], Server]] = {

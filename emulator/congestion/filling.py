@@ -3,7 +3,8 @@
 All rates rise together until something is full. Where marks hold a queue, only the flows through it
 stop to rise. Where pauses do, so does every flow that shares a queue with them before it: queues
 are first in, first out, and each ingress is stopped once it sends more than its share. This is how
-a storm spreads.
+a storm spreads. It ends at queues that are held by marks, unless nothing moves: what never drains
+marks nothing.
 """
 
 from dataclasses import dataclass
@@ -29,6 +30,8 @@ class Filled:
     """Queues that are full by themselves and stop those before them."""
     waiting: Bools
     """Queues that are stopped since something after them is full."""
+    held: Bools
+    """Queues whose senders heed their marks, so that they stop nobody."""
     waits: Bools
     """[q, q]: the first is stopped since the second is full or stopped."""
 
@@ -69,15 +72,17 @@ def fill(path: Places, demand: Floats, capacity: Floats, held: Bools) -> Filled:
             if held[queue] or not through.any():
                 continue
             narrow[queue] = True
-            tree = _behind(queue, len(capacity), before[rising[by]], after[rising[by]])
+            live = rising[by] & (~held[after] | (after == queue) | (rate[through].max() <= TINY))
+            tree = _behind(queue, len(capacity), before[live], after[live])
             waiting |= tree
             stopped |= (uses[tree].any(axis=0)) & rising
         rising &= ~stopped
     limited = demand - rate > TINY
     waits = np.zeros((len(capacity), len(capacity)), np.bool_)
-    turn = limited[by] & waiting[before] & (waiting | narrow)[after]
+    stops = narrow | (waiting & ~(held & (uses @ rate > TINY)))
+    turn = limited[by] & waiting[before] & stops[after]
     waits[before[turn], after[turn]] = True
-    return Filled(rate, narrow, waiting, waits)
+    return Filled(rate, narrow, waiting, held, waits)
 
 
 def _turns(path: Places) -> tuple[Places, Places, Places]:

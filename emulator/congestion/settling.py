@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from emulator.congestion.buffers import NOTIFY_SECONDS, Buffers, settled_share, stops
-from emulator.congestion.filling import Bools, Filled, Floats, Places, fill
+from emulator.congestion.filling import TINY, Bools, Filled, Floats, Places, fill
 from emulator.ethernet import FRAME_BYTES
 
 DEAD = 0.95
@@ -155,10 +155,12 @@ def _held(
         if one is None or not crowd[queue]:
             continue
         able = float(capacity[queue])
-        if filled.narrow[queue] or filled.waiting[queue] or asked.locked[queue]:
+        kept = filled.held[queue] and sent[queue] > TINY
+        if asked.locked[queue] or filled.narrow[queue] or (filled.waiting[queue] and not kept):
             held[queue] = fair[queue]
             share[queue] = one.marked(held[queue])
-        elif able > 0 and sent[queue] >= able * (1.0 - 1e-6):  # its senders hold it
+        elif filled.waiting[queue] or (able > 0 and sent[queue] >= able * (1.0 - 1e-6)):
+            able = min(able, float(sent[queue]))  # its senders hold it
             held[queue] = one.held_by_marks(int(crowd[queue]), able)
             share[queue] = settled_share(int(crowd[queue]), able)
         elif able > 0:  # as of packets that come by chance
