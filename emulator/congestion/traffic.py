@@ -78,8 +78,12 @@ class Traffic:
 
     def step(self, ports: Mapping[str, PortState], seconds: float) -> None:
         """Let so many seconds of traffic pass through these ports, among them all of the wires."""
-        for state, share in self._mixture(ports, seconds):
+        mixture = list(self._mixture(ports, seconds))
+        (now,) = self._chance.choices(range(len(mixture)), [share for _, share in mixture])
+        for number, (state, share) in enumerate(mixture):
             flows, settled = self._at(ports, state)
+            if number == now:  # which of them is when somebody asks is chance
+                self._hold(ports, settled)
             self._move(ports, settled, share * seconds)
             self._notify(ports, flows, settled, share * seconds)
             self.locked |= set(np.flatnonzero(settled.circle).tolist())
@@ -184,7 +188,6 @@ class Traffic:
             port.tx_words += words
             far.rx_words += words
             mine.ecn_marked += float(settled.marked[queue]) * seconds
-            mine.held = float(settled.held[queue])
             lost = float(settled.lost[queue]) * seconds / FRAME_BYTES
             other.ingress_drops += lost
             other.rx_discards += lost
@@ -195,6 +198,11 @@ class Traffic:
             other.tx_pause_frames[LOSSLESS] += frames
             mine.rx_pause_seconds[LOSSLESS] += stopped * seconds
             mine.rx_pause_frames[LOSSLESS] += frames
+
+    def _hold(self, ports: Mapping[str, PortState], settled: Settled) -> None:
+        """Set what the queues hold at this moment."""
+        for queue, name in enumerate(self.wires.ports):
+            _ethernet(ports[name]).held = float(settled.held[queue])
 
     def _notify(
         self,
