@@ -19,6 +19,8 @@ class Scenario:
     faults: Callable[[Plan], Sequence[Fault]]
     plan: Plan | None = None
     """Of the supernode that it is about; None: whichever is at hand."""
+    speed: float = 20.0
+    """How much faster than the wall its time may run: what counts shares of a second needs rest."""
 
 
 @dataclass

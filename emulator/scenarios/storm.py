@@ -35,17 +35,20 @@ def _faults(plan: Plan) -> Sequence[Fault]:
         # four hosts write to one for the whole evening; marks hold them, nobody is stopped
         Incast(1 * MINUTE, 120 * MINUTE, f"{hosts[9]}/eth0", senders=4),
         # the receive pipeline of a NIC stands still, until its host is taken out
-        BrokenNic(6 * MINUTE, 12 * MINUTE, f"{hosts[2]}/eth0"),
+        BrokenNic(3 * MINUTE, 7 * MINUTE, f"{hosts[2]}/eth0"),
         # another cannot take what comes: a short stop now and again, for a quarter of the time
-        SlowReceiver(20 * MINUTE, 30 * MINUTE, f"{hosts[5]}/eth1", duty=0.25),
-        # a third stops its switch in turns: no watchdog sees it
-        ChoppyStorm(36 * MINUTE, 42 * MINUTE, f"{hosts[7]}/eth0", duty=0.75),
+        SlowReceiver(9 * MINUTE, 14 * MINUTE, f"{hosts[5]}/eth1", duty=0.25),
+        # a third stops its switch in turns: a watchdog that waits for one long stop sees none
+        ChoppyStorm(16 * MINUTE, 19 * MINUTE, f"{hosts[7]}/eth0", duty=0.75),
         # somebody has set up a switch anew and forgotten its marks
-        Thresholds(48 * MINUTE, 58 * MINUTE, "tor-03"),
-        Incast(48 * MINUTE, 58 * MINUTE, f"{hosts[3]}/eth0", senders=4),
+        Thresholds(21 * MINUTE, 27 * MINUTE, "tor-03"),
+        Incast(21 * MINUTE, 27 * MINUTE, f"{hosts[3]}/eth0", senders=4),
     ]
 
 
 SCENARIO = Scenario(
-    "an evening of storms: a broken NIC, a slow one, marks forgotten", _faults, PLAN
+    "an evening of storms: a broken NIC, a slow one, a choppy one, marks forgotten",
+    _faults,
+    PLAN,
+    speed=10.0,
 )

@@ -48,7 +48,8 @@ class Demo(Command):
         """Declare the scenario and how long it takes."""
         parser.add_argument("--scenario", default="night", help=f"one of {', '.join(_names())}")
         parser.add_argument("--minutes", type=float, default=3.0, help="minutes of the wall")
-        parser.add_argument("--speed", type=float, default=20.0, help="how much faster time runs")
+        parser.add_argument("--speed", type=float, help="how much faster time runs; default: as "
+                            "the scenario says, mostly 20")  # fmt: skip
         parser.add_argument("--listen", default="127.0.0.1:0", help="where /metrics is served")
         parser.add_argument("--seed", type=int, default=SEED, help="of the noise")
         parser.add_argument("--state", type=Path, help="keep the site's files in this folder")
@@ -58,6 +59,8 @@ class Demo(Command):
         """Run the scenario, and end by itself."""
         if asked.scenario not in _names():
             raise UsageError(f"no scenario {asked.scenario!r}; there are {', '.join(_names())}")
+        if asked.speed is None:
+            asked.speed = _scenario(asked.scenario).speed
         if not 0 < asked.minutes < 1e5 or not 0 < asked.speed <= 100:
             raise UsageError("--minutes must be above 0, --speed above 0 and at most 100")
         # the incidents tell what the log would, in fewer words
