@@ -38,6 +38,8 @@ from fabrichealth.topology.inventory import Topology
 LINKS = 1024
 """Of one hall, if nothing else is asked for."""
 PERIOD = 300.0
+TIDYING = 1.0
+"""Seconds that the store may fold after each poll."""
 WEEK = 7 * 86_400.0
 SORTS = ("ndr", "roce", "ub", "nvlink", "aec", "lpo")
 SHOWN = 12
@@ -68,8 +70,10 @@ def quiet(seed: int, links: int, weeks: float) -> Told:
         judge = Judge(store, topology, detectors(), ledger)
         fleet = QuietHall(made, store.table, chance, PERIOD)
         for number in range(int(weeks * WEEK / PERIOD)):
+            now = START + (number + 1) * PERIOD
             store.append(fleet.poll(number))
-            outcome = judge.judge(START + (number + 1) * PERIOD)
+            store.maintain(TIDYING, now)  # as a site's store is, between polls
+            outcome = judge.judge(now)
             every.update({one.incident: one for one in outcome.closed})
         every.update({one.incident: one for one in ledger.incidents})
         series = len(store.table)
