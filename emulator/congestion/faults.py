@@ -55,7 +55,7 @@ class Incast(Fault):
     senders: int = 5
     share: float = 0.6
     """Of the line rate, that each would like to send."""
-    busy: float = 0.95
+    busy: float = 1.0
     """Share of time for which they do."""
     lasting: bool = True
 

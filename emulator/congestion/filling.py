@@ -39,6 +39,8 @@ class Filled:
     def circle(self) -> Bools:
         """Queues that wait for themselves: nothing in a circle can go on."""
         reached = self.waits
+        if not reached.any():
+            return np.zeros(len(reached), np.bool_)
         for _ in range(int(reached.shape[0]).bit_length()):
             reached = reached | (reached.astype(np.uint8) @ reached.astype(np.uint8) > 0)
         return np.diagonal(reached).copy()
