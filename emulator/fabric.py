@@ -27,8 +27,8 @@ AIR_CELSIUS = 30.0
 PHASE = 40.0
 """Seconds of one compute and communication phase."""
 
-FRESH_SECONDS = 1.0
-"""What flows carry is counted anew where it was not for so long, as switches do."""
+FRESH_SECONDS = 0.2
+"""What flows carry is counted anew where it was not for so long."""
 
 TRAINING_SECONDS = 8.0
 """A link is down for so long while it trains again."""

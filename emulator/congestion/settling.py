@@ -15,6 +15,9 @@ DEAD = 0.95
 LOST = 0.002
 """Share of stops at which all of a short headroom is used: they seldom meet at full rate."""
 
+BY_CHANCE = 2e-5
+"""Share of packets that a queue marks at full load though nothing crowds it."""
+
 MOST_LOST = 0.02
 """Share of what comes that is lost there at most."""
 
@@ -166,4 +169,5 @@ def _held(
         elif able > 0:  # as of packets that come by chance
             load = sent[queue] / able
             held[queue] = min(FRAME_BYTES * load / (1.0 - load), one.least)
+            share[queue] = BY_CHANCE * load if one.marks else 0.0
     return held, share

@@ -33,7 +33,7 @@ def _faults(plan: Plan) -> Sequence[Fault]:
     hosts = plan.hosts
     return [
         # four hosts write to one for the whole evening; marks hold them, nobody is stopped
-        Incast(1 * MINUTE, 120 * MINUTE, f"{hosts[9]}/eth0", senders=4),
+        Incast(1 * MINUTE, 120 * MINUTE, f"{hosts[8]}/eth0", senders=4),
         # the receive pipeline of a NIC stands still, until its host is taken out
         BrokenNic(3 * MINUTE, 7 * MINUTE, f"{hosts[2]}/eth0"),
         # another cannot take what comes: a short stop now and again, for a quarter of the time

@@ -36,6 +36,8 @@ SCENARIOS = "emulator.scenarios"
 PERIOD = "10s"
 TIMEOUT = "120s"
 """In compressed time; six seconds of the wall, for everything runs on one machine."""
+CLOSE_PERIOD = "4s"
+"""Of what is watched closely: everything runs on one machine, in compressed time."""
 SEED = 20_260_101
 
 
@@ -168,6 +170,7 @@ def _write_site(folder: Path, supernode: Supernode, listen: str) -> Path:
             name: {"period": PERIOD, "timeout": TIMEOUT}
             for name in dict.fromkeys(target["source"] for target in targets)
         },
+        "close_watch": {"period": CLOSE_PERIOD},
         "targets": targets,
     }
     path = folder / "site.yaml"

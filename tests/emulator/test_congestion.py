@@ -195,10 +195,13 @@ def test_marks_hold_a_lasting_incast_without_pauses() -> None:
     fabric = lived(Incast(0, 1, NIC))
     assert fabric.ports[DOWN].tx_octets > 0.85 * LINE * STEPS * STEP
     assert max(stopped(fabric, port) for port, _ in ends(fabric)) < 0.05
-    state = fabric.ethernet(NIC)
-    assert state.ecn_arrived == pytest.approx(fabric.ethernet(DOWN).ecn_marked, rel=0.2)
-    sent = sum(fabric.ethernet(nic).notices_sent for nic in fabric.flowing().wires.nics)
-    heeded = sum(fabric.ethernet(nic).notices_heeded for nic in fabric.flowing().wires.nics)
+    nics = fabric.flowing().wires.nics
+    marked = sum(fabric.ethernet(port).ecn_marked for port, _ in ends(fabric))
+    arrived = sum(fabric.ethernet(nic).ecn_arrived for nic in nics)
+    assert 0 < arrived <= marked * (1 + 1e-9)  # some are marked twice on their way
+    assert fabric.ethernet(NIC).ecn_arrived >= fabric.ethernet(DOWN).ecn_marked * (1 - 1e-9)
+    sent = sum(fabric.ethernet(nic).notices_sent for nic in nics)
+    heeded = sum(fabric.ethernet(nic).notices_heeded for nic in nics)
     assert 0 < sent == pytest.approx(heeded)
 
 
