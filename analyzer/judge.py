@@ -4,6 +4,7 @@ Pure but for the store it reads: time is an argument, what survives lies in the 
 replayed judging are the same calls.
 """
 
+import logging
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,12 +23,15 @@ from analyzer.verdicts import Verdict, verdicts
 from analyzer.viewing import Viewing
 from fabrichealth.catalogue.devices import BOOT_TIME
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
+from fabrichealth.errors import StoreError
 from fabrichealth.events import Event
 from fabrichealth.model import Finding, Incident
 from fabrichealth.plugins import classes
 from fabrichealth.settings import Settings
 from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
+
+log = logging.getLogger(__name__)
 
 BOOTS_REMEMBERED = 7200.0
 STATES_REMEMBERED = 7200.0
@@ -80,6 +84,8 @@ class Judge:
         """When a detector judges next, of those that do not at every pass."""
         self._said: dict[str, list[Verdict]] = {}
         """Verdict series of detectors, as of their last judging."""
+        self._failing: set[str] = set()
+        """Detectors that failed when they judged last."""
         self._cost: dict[str, tuple[float, float]] = {}
         """What each detector's last judging took (seconds), and its coverage."""
 
@@ -133,10 +139,21 @@ class Judge:
         began = time.perf_counter()
         before = self.ledger.before.get(name, ())
         view = self._viewing.view(detector, self.topology, events, before)
-        self.ledger.before[name] = found_now(detector.judge(view), before, self._moments)
         kept = self.ledger.kept.setdefault(name, {})
-        self._said[name] = list(detector.verdicts(view, kept))
-        self._cost[name] = (time.perf_counter() - began, detector.coverage(view))
+        coverage = 0.0
+        try:
+            self.ledger.before[name] = found_now(detector.judge(view), before, self._moments)
+            self._said[name] = list(detector.verdicts(view, kept))
+            coverage = detector.coverage(view)
+            self._failing.discard(name)
+        except StoreError:
+            raise
+        except Exception:  # what one reading does to one detector silences no other
+            if name not in self._failing:
+                log.exception("detector %s fails; until it does not, it says what it said", name)
+            self._failing.add(name)
+            self.ledger.before.setdefault(name, [])
+        self._cost[name] = (time.perf_counter() - began, coverage)
 
     def _follow(self, events: Sequence[Event], now: float) -> list[Incident]:
         """Take note of new links and of ports renamed; return incidents whose names changed."""

@@ -135,7 +135,10 @@ class FabricEcmpPolarized(Detector[FabricEcmpPolarizedSettings]):
         """Return when the last so many polls began (unix seconds)."""
         window = view[TX_BYTES]
         row = window.row(*ports[int(group.places[0])])
-        return view.now if row is None else float(np.nan_to_num(window.times[row, -polls - 1]))
+        if row is None:
+            return view.now
+        known = window.times[row, -polls - 1 :]
+        return float(np.fmin.reduce(known, initial=view.now))
 
 
 def _flows(load: Floats) -> float:

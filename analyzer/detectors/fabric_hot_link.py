@@ -70,8 +70,9 @@ class FabricHotLink(Detector[FabricHotLinkSettings]):
         for member in np.flatnonzero((share >= wanted.polls) & (count >= wanted.least)).tolist():
             port = every.ports.ports[int(every.places[member])]
             group = every.of(int(every.group[member]))
-            mean = np.nanmean(group.load, axis=1)
-            row = int(np.flatnonzero(group.places == every.places[member])[0])
+            told = np.isfinite(group.load).any(axis=1)
+            mean = np.nanmean(group.load[told], axis=1)
+            row = int(np.flatnonzero(group.places[told] == every.places[member])[0])
             skew = float(mean[row] / mean.mean())
             says = (
                 f"carries {mean[row]:.0%} of its rate, {skew:.2f} times the mean of "

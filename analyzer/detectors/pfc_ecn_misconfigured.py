@@ -136,7 +136,7 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
                 continue
             limits = []
             alpha, pool = alphas.get((device, port, priority)), pools.get((device,))
-            if alpha is not None and pool is not None and alpha[0] > 0:
+            if alpha is not None and pool is not None and min(alpha[0], pool[0]) > 0:
                 fair = float(fair_bytes(alpha[0], pool[0], self.settings.busy_queues))
                 says = f"with alpha {alpha[0]:g}, {self.settings.busy_queues:g} queues full"
                 limits.append((fair, says))

@@ -48,9 +48,10 @@ class PfcHeadroomShort(Detector[PfcHeadroomShortSettings]):
             device, name, *_ = drops.labels(int(drops.row_of[entry]))
             by_port.setdefault(Port(device, name), []).append(entry)
         for port, entries in by_port.items():
+            entries.sort(key=lambda entry: float(drops.at[entry]))
             row = int(drops.row_of[entries[-1]])
             span = self.settings.among * float(np.nan_to_num(drops.period[row], nan=0.0))
-            ends = drops.at[entries]
+            ends = np.unique(drops.at[entries])  # several priorities of one poll are one
             together = ends[:, None] - ends[None, :]
             near = ((together >= 0) & (together < span)).sum(axis=1)
             if near.max() < self.settings.polls:
@@ -58,7 +59,7 @@ class PfcHeadroomShort(Detector[PfcHeadroomShortSettings]):
             count = float(drops.increase[entries].sum())
             last = float(ends[-1])
             labels = drops.labels(row)
-            says = f"dropped {count:.0f} packets in {len(entries)} polls, on a lossless priority"
+            says = f"dropped {count:.0f} packets in {len(ends)} polls, on a lossless priority"
             yield Finding(
                 kind=PFC_HEADROOM_SHORT,
                 about=port,

@@ -96,7 +96,7 @@ class PfcStorm(Detector[PfcStormSettings]):
 
 
 def _because(view: View, found: Reasons, origin: Origin, duty: float) -> str:
-    span = found.steady * found.pauses.period
+    span = found.steady_of(origin) * found.pace(origin)
     who = str(origin.port) if origin.port != origin.stopped else f"what faces {origin.port}"
     behind = "" if origin.seen else " or something behind it, unseen,"
     return (
@@ -130,6 +130,7 @@ def _own(found: Reasons, origin: Origin) -> float | None:
     place = found.pauses.crossings.find(Port(*origin.port))
     if place is None or origin.port == origin.stopped:
         return None
-    last = found.pauses.stops.share[place * PRIORITIES + origin.priority, -found.steady :]
+    last = found.pauses.stops.share[place * PRIORITIES + origin.priority]
+    last = last[-found.steady_of(origin) :]
     known = np.isfinite(last)
     return float(last[known].mean()) if known.any() else None

@@ -17,6 +17,9 @@ from scipy.sparse.csgraph import breadth_first_order, connected_components
 from fabrichealth.model.place import Port
 from fabrichealth.topology.inventory import Topology
 
+STARTS = 16
+"""Members from which a shortest circle is looked for: one that is there is enough."""
+
 
 def route_circles(topology: Topology) -> Iterator[tuple[list[Port], list[str]]]:
     """Yield a shortest circle of egress ports of each set that depend on each other.
@@ -27,6 +30,8 @@ def route_circles(topology: Topology) -> Iterator[tuple[list[Port], list[str]]]:
     after: dict[tuple[Port, Port], set[str]] = defaultdict(set)
     ways: dict[tuple[str, str], list[Port]] = defaultdict(list)
     for route in topology.routing:
+        if route.to not in topology.devices:
+            continue  # towards a tier: every path ends there
         ways[route.to, route.device] += [Port(route.device, port) for port in route.via]
     for (to, _), ports in ways.items():
         for port in ports:
@@ -51,7 +56,7 @@ def _ring(graph: csr_array, members: np.ndarray[tuple[int], np.dtype[np.intp]]) 
     """Return a shortest circle through some of the members, each depending on the next."""
     inside = graph[members][:, members]
     best: list[int] = []
-    for start in range(len(members)):
+    for start in range(min(len(members), STARTS)):
         order, came = breadth_first_order(inside, start, directed=True, return_predecessors=True)
         into = inside[:, [start]].nonzero()[0]
         last = next(place for place in order.tolist() if place in set(into.tolist()))

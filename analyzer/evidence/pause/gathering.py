@@ -7,7 +7,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from analyzer.evidence.pause.crossings import PRIORITIES, Crossings, crossings
-from analyzer.evidence.pause.shares import Shares, paused, placed
+from analyzer.evidence.pause.shares import IMPOSSIBLE, Shares, paused, placed
 from analyzer.evidence.pause.waiting import PAUSED, Bools, Places, Queues
 from fabrichealth.catalogue.congestion import (
     PFC_RX_FRAMES,
@@ -24,8 +24,9 @@ from fabrichealth.model import Floats, View, Window
 POLLS = 8
 """So many of the last polls are looked at one by one."""
 
-AT_LINE_RATE = 0.95
-"""A port that carries so much cannot carry more (C3)."""
+AT_LINE_RATE = 0.9
+"""A port that carries so much cannot carry more, whatever a snapshot of its queue says: preambles,
+headers and coding are line rate too, and are counted by some and not by others (C3)."""
 
 DEEP_SECONDS = 20e-6
 """A queue that takes the line longer than this to drain is full: a base RTT or two."""
@@ -58,6 +59,8 @@ class Pauses:
     """Share of line rate that the queue sent, [q, k]; its port's where only that is known."""
     period: float
     """Seconds between polls of the usual queue; NaN if none was read twice."""
+    pace: Floats
+    """The same of each queue, [q]: some targets are read closely for a while."""
     silent: Bools
     """Devices that say nothing of pauses themselves, whatever their neighbours say of them, [d]."""
 
@@ -67,7 +70,7 @@ class Pauses:
         load = np.repeat(np.nan_to_num(self.carried[:, -2:]).mean(axis=1), PRIORITIES)
         drain = self.occupancy * 8.0 / self.speed
         deep = np.nan_to_num(np.clip(drain / DEEP_SECONDS, 0.0, 1.0))
-        busy = np.where(np.isnan(self.occupancy) & (load >= AT_LINE_RATE), 1.0, deep)
+        busy = np.where(load >= AT_LINE_RATE, 1.0, deep)
         return np.asarray(np.where(busy >= 0.5, busy, 0.0), np.float64)
 
     def active(self) -> Places:
@@ -159,8 +162,19 @@ def _gather(view: View) -> Pauses | None:
         _occupancy(size, filled, filled_queue),
         _sent(carried, each, emptied),
         float(np.median(periods)) if len(periods) else float("nan"),
+        _pace(size, [*by_queue, (waits, np.where(waiting < 0, -1, waiting * PRIORITIES))], ports),
         silent,
     )
+
+
+def _pace(size: int, told: list[tuple[Window, Places]], ports: Crossings) -> Floats:
+    """Return the seconds between polls of each queue, by its own counters, else its far end's."""
+    pace = np.full(size, np.nan)
+    for window, queue in told:
+        known = (queue >= 0) & np.isfinite(window.period)
+        pace[queue[known]] = window.period[known]
+    far = ports.far_queues(np.arange(size))
+    return np.asarray(np.where(np.isnan(pace) & (far >= 0), pace[far], pace), np.float64)
 
 
 def _silent(ports: Crossings, stopped: Shares, stops: Shares) -> Bools:
@@ -177,15 +191,21 @@ def _credits(stopped: Shares, waits: Window, place: Places) -> None:
         return
     told, moved, rate = placed(waits, place * PRIORITIES, POLLS)
     stopped.share[told], stopped.exact[told] = 0.0, True
-    stopped.share[moved] = np.minimum(rate, 1.0)
+    with np.errstate(invalid="ignore"):
+        stopped.share[moved] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))
 
 
 def _fill_in(stopped: Shares, stops: Shares, far: Places) -> None:
-    """Fill in what only the other end says, or what it alone counts as time."""
+    """Fill in what only the other end says, what it alone counts as time, or what moves there only.
+
+    A counter that stands still while the other end counts on is not kept by its device.
+    """
     both = np.flatnonzero(far >= 0)
     own, other = stopped.share[both], stops.share[far[both]]
     exact = stops.exact[far[both]]
     better = ~stopped.exact[both] & np.isfinite(other).any(axis=1) & exact
+    stands = stopped.exact[both] & (np.nan_to_num(own).max(axis=1, initial=0.0) == 0)
+    better |= stands & exact & (np.nan_to_num(other).mean(axis=1) > PAUSED)
     missing = ~np.isfinite(own).any(axis=1) | better
     stopped.share[both[missing]] = other[missing]
     stopped.exact[both[missing]] = exact[missing]

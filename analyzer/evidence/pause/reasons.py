@@ -69,8 +69,20 @@ class Reasons:
 
     @property
     def steady(self) -> int:
-        """So many of the last polls make up what is no burst."""
-        period = self.pauses.period
+        """So many of the usual queue's last polls make up what is no burst."""
+        return self._steady(self.pauses.period)
+
+    def steady_of(self, origin: Origin) -> int:
+        """Return how many of an origin's own last polls make up what is no burst."""
+        return self._steady(self.pace(origin))
+
+    def pace(self, origin: Origin) -> float:
+        """Return the seconds between polls of what an origin stops."""
+        own = float(self.pauses.pace[origin.queue])
+        return own if own > 0 else self.pauses.period
+
+    @staticmethod
+    def _steady(period: float) -> int:
         polls = np.ceil(STEADY_SECONDS / period) if period > 0 else 2
         return int(min(max(polls, 2), POLLS))
 
@@ -80,7 +92,7 @@ class Reasons:
 
     def duty(self, origin: Origin) -> float:
         """Return for which share of the last polls an origin stopped what it faces."""
-        last = self.shares(origin).share[origin.queue, -self.steady :]
+        last = self.shares(origin).share[origin.queue, -self.steady_of(origin) :]
         known = np.isfinite(last)
         return float(last[known].mean()) if known.any() else 0.0
 
@@ -89,9 +101,10 @@ class Reasons:
 
         One wild poll is none, however wild.
         """
-        last = self.shares(origin).share[origin.queue, -self.steady :]
+        steady = self.steady_of(origin)
+        last = self.shares(origin).share[origin.queue, -steady:]
         beyond = int(np.count_nonzero(np.nan_to_num(last) >= share))
-        return beyond >= max(2, round(MOST_POLLS * self.steady))
+        return beyond >= max(2, round(MOST_POLLS * steady))
 
     def exact(self, origin: Origin) -> bool:
         """Return whether that share is counted as time; else it is an upper bound."""
@@ -119,13 +132,34 @@ class Reasons:
         for tree in self.trees:
             for vertex, share in zip(tree.origins.tolist(), tree.shares.tolist(), strict=True):
                 found.append(self._origin(tree, vertex, share))
-        return found
+        return self._likeliest(found)
+
+    def _likeliest(self, found: list[Origin]) -> list[Origin]:
+        """Leave out what may only pass on: who is behind an unknown cable cannot be ordered.
+
+        Of the stopped queues of a priority that nothing is known to face, the one stopped most
+        speaks for all; none does where a port says itself that it stops others.
+        """
+        kept, unknown = [], [one for one in found if one.port == one.stopped]
+        for one in found:
+            if one.port == one.stopped:
+                rivals = [other for other in unknown if other.priority == one.priority]
+                alone = any(other.lone and other.priority == one.priority for other in found)
+                if alone or max(rivals, key=self.duty) is not one:
+                    continue
+            kept.append(one)
+        return kept
 
     def _lone(self) -> list[Origin]:
         pauses = self.pauses
         level = np.nan_to_num(pauses.stops.share[:, -self.steady :]).mean(axis=1)
         alone = np.flatnonzero(level > PAUSED)
         alone = alone[pauses.crossings.far[alone // PRIORITIES] < 0]
+        # who is stopped itself passes it on
+        held = np.nan_to_num(pauses.stopped.share[:, -self.steady :]).mean(axis=1) > PAUSED
+        device = np.repeat(pauses.crossings.device, PRIORITIES) * PRIORITIES
+        key = device + np.arange(len(held)) % PRIORITIES
+        alone = alone[~np.isin(key[alone], key[held])]
         ports = pauses.crossings.ports
         return [
             Origin(
@@ -247,9 +281,13 @@ def _seconds(pauses: Pauses, queues: Queues) -> Floats:
 
 
 def _routed(view: View, pauses: Pauses, queues: Queues) -> Bools | None:
-    """Return which egresses some written route names ([n]); None if no route is written."""
-    if not view.topology.routing:
+    """Return which egresses a route to some device names ([n]); None if none is written.
+
+    Routes to a tier say how things are as a rule, and lift none.
+    """
+    every = [one for one in view.topology.routing if one.to in view.topology.devices]
+    if not every:
         return None
-    named = {(route.device, via) for route in view.topology.routing for via in route.via}
+    named = {(route.device, via) for route in every for via in route.via}
     ports = pauses.crossings.ports
     return np.array([tuple(ports[int(port)]) in named for port in queues.port], np.bool_)

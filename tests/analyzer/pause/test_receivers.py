@@ -4,10 +4,14 @@ import numpy as np
 import pytest
 
 from fabrichealth.catalogue.congestion import (
+    BUFFER_ALPHA,
+    BUFFER_POOL,
     CNP_RX_PACKETS,
     CNP_TX_PACKETS,
     ECN_MARKED_PACKETS,
     ECN_RX_PACKETS,
+    ECN_THRESHOLD,
+    PFC_RX_DROPPED_PACKETS,
     PFC_RX_FRAMES,
     PFC_RX_PAUSE,
     PFC_TX_FRAMES,
@@ -179,3 +183,23 @@ def test_few_large_flows_leave_links_empty_and_the_others_uneven() -> None:
 
 def test_a_hash_that_spreads_is_none() -> None:
     assert polarized(np.full((40, 8), 80.0)) == 0
+
+
+def test_a_pool_of_nothing_proves_nothing() -> None:
+    labels = ("leaf", "h0", "3")
+    readings: Readings = {
+        (BUFFER_POOL, ("leaf",)): [0.0] * LONG,
+        (BUFFER_ALPHA, labels): [0.0625] * LONG,
+        (ECN_THRESHOLD, (*labels, "max")): [4e5] * LONG,
+        (ECN_THRESHOLD, (*labels, "min")): [1e5] * LONG,
+        (ECN_MARKED_PACKETS, labels): [0.0] * LONG,
+    }
+    assert said("pfc_ecn_misconfigured", readings, period=10.0) == []
+
+
+def test_drops_of_two_priorities_in_one_poll_are_one_poll() -> None:
+    dropped = [0.0] * (LONG - 3) + [500.0] * 3
+    readings: Readings = {
+        (PFC_RX_DROPPED_PACKETS, ("leaf", "h0", priority)): dropped for priority in ("3", "4")
+    }
+    assert said("pfc_headroom_short", readings, period=10.0) == []

@@ -11,7 +11,7 @@ from fabrichealth.catalogue.congestion import (
 )
 from fabrichealth.catalogue.ports import SPEED
 from fabrichealth.topology import Device, Link, Topology
-from tests.analyzer.pause.judging import rising, said
+from tests.analyzer.pause.judging import Readings, rising, said
 
 
 def test_frames_that_only_let_go_are_no_storm() -> None:
@@ -80,10 +80,44 @@ def test_ends_that_count_differently_are_told_with_the_storm(stops: float, diffe
         [Device(name="leaf-0", role="switch"), Device(name="host-0", role="host")],
         [Link(a="host-0/eth0", b="leaf-0/h0", speed_gbps=400)],
     )
-    readings = {
+    readings: Readings = {
         (PFC_RX_PAUSE, (*near, "3")): rising(0.95),
         (PFC_TX_PAUSE, (*far, "3")): rising(stops),
     }
     (finding,) = said("pfc_storm", readings, topology=topology)
     assert str(finding.about) == "host-0/eth0"
     assert any("the two ends differ" in line.says for line in finding.evidence) is differ
+
+
+def test_of_ports_whose_cables_nobody_knows_one_is_told_and_not_every_victim() -> None:
+    readings: Readings = {
+        (PFC_RX_PAUSE, (leaf, port, "3")): rising(share)
+        for leaf, port, share in (
+            ("leaf-0", "h0", 0.98), ("spine-0", "l0", 0.9), ("spine-1", "l0", 0.9),
+            ("leaf-1", "s0", 0.8), ("leaf-1", "s1", 0.8),
+        )
+    }  # fmt: skip
+    (finding,) = said("pfc_storm", readings)
+    assert str(finding.about) == "leaf-0/h0"
+
+
+def test_a_port_that_stops_others_because_it_is_stopped_is_no_origin() -> None:
+    readings: Readings = {
+        (PFC_TX_PAUSE, ("leaf-0", "s0", "3")): rising(0.9),
+        (PFC_RX_PAUSE, ("leaf-0", "h0", "3")): rising(0.97),
+    }
+    (finding,) = said("pfc_storm", readings)
+    assert str(finding.about) == "leaf-0/h0"
+
+
+def test_a_counter_that_stands_still_is_not_believed_against_the_other_end() -> None:
+    topology = Topology(
+        [Device(name="leaf-0", role="switch"), Device(name="host-0", role="host")],
+        [Link(a="host-0/eth0", b="leaf-0/h0", speed_gbps=400)],
+    )
+    readings: Readings = {
+        (PFC_RX_PAUSE, ("leaf-0", "h0", "3")): rising(0.0),
+        (PFC_TX_PAUSE, ("host-0", "eth0", "3")): rising(0.97),
+    }
+    (finding,) = said("pfc_storm", readings, topology=topology)
+    assert str(finding.about) == "host-0/eth0"
