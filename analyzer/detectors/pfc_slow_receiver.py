@@ -42,6 +42,10 @@ class PfcSlowReceiverSettings(DetectorSettings):
     hold: Duration = seconds(60)
     """What is shorter than this is a burst."""
 
+    polls: int = Field(default=3, ge=1)
+    """So many of the last eight polls at least must show it: of polls half a minute apart a burst
+    of seconds fills one or two."""
+
 
 class PfcSlowReceiver(Detector[PfcSlowReceiverSettings]):
     """Share of time for which a host stops its switch; score 1.0 is the least that counts."""
@@ -63,6 +67,8 @@ class PfcSlowReceiver(Detector[PfcSlowReceiverSettings]):
             if origin.full or unknown or not origin.seen:
                 continue
             if duty < self.settings.share or (exact and duty >= self.settings.storm):
+                continue
+            if found.moving(origin, self.settings.share) < self.settings.polls:
                 continue
             level = NEGLIGIBLE * self.settings.share if exact else 1.0
             since = begun(view, origin, level)

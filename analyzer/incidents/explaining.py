@@ -15,6 +15,7 @@ from fabrichealth.events import Event
 from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
     DEVICE_DOWN,
+    FABRIC_ECMP_POLARIZED,
     FABRIC_HOT_LINK,
     LINK_DEGRADED_SPEED,
     LINK_FLAPPING,
@@ -71,6 +72,8 @@ def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
     """Return whether one claim follows from another."""
     if cause.kind in SHARED:
         return claim.culprit.type == "link" and claim.culprit in cause.victims
+    if cause.kind is FABRIC_ECMP_POLARIZED:  # it takes longer to prove than what it does
+        return claim.kind is FABRIC_HOT_LINK and cause.culprit.id in owners(claim.culprit, topology)
     if claim.since < cause.since - cause.slack:
         return False
     if cause.kind is DEVICE_DOWN:

@@ -12,7 +12,13 @@ from analyzer.incidents.claims import SLACK, Claim, Rival, weight
 from analyzer.incidents.explaining import SCALE_UP, SHARED, reach
 from analyzer.incidents.scope import owners
 from analyzer.ledger import Ledger, copy_of
-from fabrichealth.kinds import ACCELERATOR_ERRORS, DEVICE_DOWN, IncidentKind
+from fabrichealth.kinds import (
+    ACCELERATOR_ERRORS,
+    DEVICE_DOWN,
+    FABRIC_ECMP_POLARIZED,
+    FABRIC_HOT_LINK,
+    IncidentKind,
+)
 from fabrichealth.model import Incident, Place
 from fabrichealth.topology import Topology
 
@@ -63,6 +69,9 @@ def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
     """Return whether a new claim about a device or a shared part explains an open incident."""
     if claim.kind in SHARED:
         return incident.culprit.type == "link" and incident.culprit in claim.victims
+    if claim.kind is FABRIC_ECMP_POLARIZED:
+        mine = claim.culprit.id in owners(incident.culprit, topology)
+        return incident.kind is FABRIC_HOT_LINK and mine
     if claim.kind is not DEVICE_DOWN or incident.opened_at < claim.since - claim.slack:
         return False
     return bool(reach(claim.culprit, topology) & owners(incident.culprit, topology))

@@ -36,6 +36,7 @@ def contradictions(written: Written) -> Iterator[Contradiction]:
     yield from _references(written)
     yield from _identities(written.devices)
     yield from _cabling(written.links, {device.name for device in written.devices})
+    yield from _routes(written)
 
 
 def _references(written: Written) -> Iterator[Contradiction]:
@@ -66,6 +67,21 @@ def _references(written: Written) -> Iterator[Contradiction]:
     for index, feed in enumerate(written.feeds):
         if lacks("rack", feed.rack, racks):
             yield "feeds", index, named(feed.name, "rack", feed.rack)
+
+
+def _routes(written: Written) -> Iterator[Contradiction]:
+    """Yield routes that lead nowhere: of no device, by no port, to the device itself.
+
+    Ports may be cabled by what is discovered.
+    """
+    devices = {device.name for device in written.devices}
+    for index, route in enumerate(written.routing):
+        if devices and route.device not in devices:
+            yield "routing", index, f"device {route.device} is not among the devices"
+        elif route.to == route.device:
+            yield "routing", index, f"{route.device} needs no route to itself; drop it"
+        elif not route.via:
+            yield "routing", index, f"{route.device} to {route.to}: via: names no port"
 
 
 def _identities(devices: Iterable[Device]) -> Iterator[Contradiction]:

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 from fabrichealth.kinds import (
     DEVICE_DOWN,
+    FABRIC_ECMP_POLARIZED,
+    FABRIC_HOT_LINK,
     LINK_DEGRADED_SPEED,
     LINK_DOWN,
     LINK_SUBHEALTHY,
@@ -140,3 +142,12 @@ def test_a_queue_before_a_slow_link_is_its_victim_and_no_crowd() -> None:
     assert (first.kind, first.culprit) == (LINK_DEGRADED_SPEED, link(0))
     assert Place("link", link(0).id) not in first.victims
     assert second.kind is PFC_INCAST
+
+
+def test_uplinks_of_a_polarized_switch_are_its_victims_though_they_were_told_first() -> None:
+    hot = during(FABRIC_HOT_LINK, Port("leaf-0", "1"), (10 * MINUTE, 60 * MINUTE))
+    polarized = during(FABRIC_ECMP_POLARIZED, LEAF, (15 * MINUTE, 60 * MINUTE))
+    story = Story(joined(hot, polarized), topology=fabric()).until(40 * MINUTE)
+    (incident,) = story.ledger.incidents
+    assert (incident.kind, incident.culprit) == (FABRIC_ECMP_POLARIZED, LEAF)
+    assert link(1) in incident.victims

@@ -106,6 +106,11 @@ class Reasons:
         beyond = int(np.count_nonzero(np.nan_to_num(last) >= share))
         return beyond >= max(2, round(MOST_POLLS * steady))
 
+    def moving(self, origin: Origin, share: float) -> int:
+        """Return in how many of the last polls an origin stopped what it faces for a share."""
+        every = np.nan_to_num(self.shares(origin).share[origin.queue])
+        return int(np.count_nonzero(every >= share))
+
     def exact(self, origin: Origin) -> bool:
         """Return whether that share is counted as time; else it is an upper bound."""
         return bool(self.shares(origin).exact[origin.queue])

@@ -203,3 +203,16 @@ def test_drops_of_two_priorities_in_one_poll_are_one_poll() -> None:
         (PFC_RX_DROPPED_PACKETS, ("leaf", "h0", priority)): dropped for priority in ("3", "4")
     }
     assert said("pfc_headroom_short", readings, period=10.0) == []
+
+
+@pytest.mark.parametrize("period", [20.0, 30.0, 60.0])
+def test_a_burst_of_seconds_is_none_of_a_slow_receiver_however_seldom_it_is_polled(
+    period: float,
+) -> None:
+    topology = Topology(
+        [Device(name="leaf", role="switch"), Device(name="host-0", role="host")],
+        [Link(a="host-0/eth0", b="leaf/h0", speed_gbps=400)],
+    )
+    burst = [0.0] * (LONG - 2) + [1.5, 1.5]
+    readings: Readings = {(PFC_RX_PAUSE, ("leaf", "h0", "3")): burst}
+    assert said("pfc_slow_receiver", readings, period=period, topology=topology) == []
