@@ -64,8 +64,8 @@ class PfcSlowReceiver(Detector[PfcSlowReceiverSettings]):
         for origin in found.origins:
             duty, exact = found.duty(origin), found.exact(origin)
             unknown = not origin.lone and origin.port == origin.stopped
-            if origin.full or unknown or not origin.seen:
-                continue
+            if origin.full or unknown or not origin.seen or origin.forwards:
+                continue  # a switch passes on what a queue of its own held for a moment
             if duty < self.settings.share or (exact and duty >= self.settings.storm):
                 continue
             if found.moving(origin, self.settings.share) < self.settings.polls:

@@ -62,11 +62,14 @@ class PfcStorm(Detector[PfcStormSettings]):
             return
         before = {str(finding.about): finding.since for finding in view.before}
         circling = found.circling()
+        stuck = {port.device for port in circling}
         for origin in found.origins:
             if origin.forwards and origin.share < self.settings.explained:
                 continue  # what stops it in turn was only not seen
             if origin.port in circling or origin.stopped in circling:
                 continue  # nobody in a circle stops the others: it is a deadlock
+            if origin.forwards and origin.port.device in stuck:
+                continue  # and what such a switch stops beside it, it stops for the same reason
             duty = found.duty(origin)
             if origin.full or not found.exact(origin) or duty < self.settings.duty:
                 continue

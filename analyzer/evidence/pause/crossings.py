@@ -98,6 +98,11 @@ class Crossings:
         return self._column("upward") > 0
 
     @property
+    def sort(self) -> Places:
+        """Number of the technology of each port's cable."""
+        return self._column("sort")
+
+    @property
     def written_speed(self) -> Floats:
         """Speed of the cable as written, bit/s; NaN where nothing is written."""
         gbps = self._column("mbps").astype(np.float64) * 1e6
@@ -148,10 +153,12 @@ class Crossings:
     def _worked_out(self) -> dict[str, NDArray[np.int64]]:
         topology = self._topology
         columns: dict[str, list[int]] = {
-            name: [] for name in ("device", "far", "far_device", "ends", "upward", "mbps")
+            name: [] for name in ("device", "far", "far_device", "ends", "upward", "mbps", "sort")
         }
+        sorts: dict[str, int] = {}
         for port in self.ports:
             other = topology.peer(port)
+            sort = "" if other is None else topology.link_of[port].technology
             row = (
                 self._devices[port.device],
                 -1 if other is None else self._number[other],
@@ -159,6 +166,7 @@ class Crossings:
                 other is not None and not forwards(topology, other.device),
                 other is not None and self._leads_up(port.device, other.device),
                 0 if other is None else round(1e3 * (topology.link_of[port].speed_gbps or 0)),
+                sorts.setdefault(sort, len(sorts)),
             )
             for column, value in zip(columns.values(), row, strict=True):
                 column.append(int(value))
@@ -171,9 +179,11 @@ def _priority(word: str) -> int:
 
 
 def forwards(topology: Topology, device: str) -> bool:
-    """Return whether a device passes on what it receives; unknown ones are taken to."""
+    """Return whether a device passes on what it receives; unknown ones with several cables may."""
     row = topology.devices.get(device)
-    return row is None or row.role in FORWARDING
+    if row is None:
+        return len(topology.links_of.get(device, ())) != 1
+    return row.role in FORWARDING
 
 
 def tiers(topology: Topology) -> dict[str, int]:

@@ -16,6 +16,9 @@ from fabrichealth.model.quantiles import row_median
 FASTEST = 1 << 32
 """Mbit/s: no port is faster."""
 
+SORTS = 64
+"""More than there are technologies."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Siblings:
@@ -65,7 +68,8 @@ class Families:
 def siblings(view: View, metric: Metric, least: int) -> Families:
     """Return groups of at least so many parallel links, by bytes sent or received.
 
-    Uplinks of a switch, or the rails of a host: ports of one speed that lead away from hosts.
+    Uplinks of a switch, or the rails of a host: ports of one speed and technology that lead away
+    from hosts.
     """
     window = view[metric]
     ports = crossings(window.table, view.topology)
@@ -73,7 +77,8 @@ def siblings(view: View, metric: Metric, least: int) -> Families:
     speed = ports.speed(view.changes(SPEED))
     rows = np.flatnonzero(ports.upward[place] & heard(window, window.values.shape[1]))
     rows = rows[speed[place[rows]] > 0]
-    key = ports.device[place[rows]] * FASTEST + np.rint(speed[place[rows]] / 1e6).astype(np.int64)
+    alike = ports.device[place[rows]] * SORTS + ports.sort[place[rows]]
+    key = alike * FASTEST + np.rint(speed[place[rows]] / 1e6).astype(np.int64)
     order = np.argsort(key, kind="stable")
     rows, key = rows[order], key[order]
     _, group, size = np.unique(key, return_inverse=True, return_counts=True)
