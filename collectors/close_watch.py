@@ -160,6 +160,8 @@ class CloseWatch:
             elif not _within(one.since, now, longest):
                 one.rests = now
                 self._end(one, f"{longest:g} s at a stretch are enough")
+            elif len(self._close) > 1 and self._spent() > self.settings.visits * self._usual:
+                self._end(one, "visits are quicker than they were, so there are too many")
             return
         if not asks or _within(one.rests, now, longest):
             self._waiting.discard(key)
@@ -185,7 +187,7 @@ class CloseWatch:
             return self.settings.targets > 0
         if len(others) >= int(self.settings.targets * len(self._targets)):
             return False
-        extra = sum(map(self._extra, others)) + self._extra(one)
+        extra = self._spent(without) + self._extra(one)
         return extra <= self.settings.visits * self._usual
 
     def _gives_way(self, one: Watched, now: float) -> bool:
@@ -211,6 +213,10 @@ class CloseWatch:
     def _extra(self, one: Watched) -> float:
         """Return the visits a second that watching a target closely adds."""
         return 1.0 / self._closest(one) - 1.0 / one.source.settings.period
+
+    def _spent(self, without: Watched | None = None) -> float:
+        """Return the visits a second that all who are watched closely add."""
+        return sum(self._extra(one) for one in self._close.values() if one is not without)
 
     def _closest(self, one: Watched) -> float:
         """Return the seconds between two visits to a target that is watched closely."""

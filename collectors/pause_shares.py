@@ -48,6 +48,9 @@ FRAMES = {
 BITS_PER_FRAME = 65_535 * 512
 """Bit times for which one frame may stop a port."""
 
+SENSELESS = 5.0
+"""A switch may refresh its counters once in some polls; a rise beyond this is a wrong unit."""
+
 ASSUMED_SPEED = 100e9
 """Bits per second of a port that does not say; a faster one is stopped for less."""
 
@@ -110,6 +113,7 @@ class PauseShares:
         with np.errstate(invalid="ignore", divide="ignore"):
             share = grown * np.where(frames, self._per_frame(port), 1.0) / gone
             tells = (gone > 0) & (grown >= 0)
+        tells &= frames | (share < SENSELESS)
         tells &= ~(frames & self._timed[port, self._direction[rows]])
         if not tells.any():
             return None

@@ -40,8 +40,40 @@ def most_per_frame(bits_per_second: Floats) -> Floats:
         return np.asarray(QUANTUM_BITS * MOST_QUANTA / bits_per_second, np.float64)
 
 
-def rates(window: Window, polls: int) -> tuple[Places, Floats]:
+def spread(rate: Floats, spent: Floats, most: float) -> Floats:
+    """Return rates with those beyond `most` laid over the polls before in which nothing moved.
+
+    A device that refreshes its counters more seldom than it is asked shows nothing for some polls
+    and then all of it at once. Over as few polls as make it possible; what never is stays. That it
+    has not moved again within as many polls is no news yet: NaN.
+    """
+    found, width = rate.copy(), rate.shape[1]
+    if not width:
+        return found
+    seldom = np.zeros(len(rate), np.intp)
+    for lag in range(1, rate.shape[1]):
+        with np.errstate(invalid="ignore"):
+            row, late = np.nonzero(found > most)
+            row, late = row[late >= lag], late[late >= lag]
+            back = late[:, None] - np.arange(1, lag + 1)[None, :]
+            still = (rate[row[:, None], back] == 0).all(axis=1)
+            row, late, back = row[still], late[still], back[still]
+            grown = rate[row, late] * spent[row, late]
+            mean = grown / (spent[row, late] + spent[row[:, None], back].sum(axis=1))
+        fits = mean <= most
+        found[row[fits], late[fits]] = mean[fits]
+        found[row[fits][:, None], back[fits]] = mean[fits][:, None]
+        seldom[row[fits]] = lag
+    quiet = np.argmax(~(found[:, ::-1] == 0), axis=1)
+    pending = np.arange(width)[None, :] >= (width - np.minimum(quiet, seldom))[:, None]
+    found[pending & (quiet <= seldom)[:, None]] = np.nan
+    return found
+
+
+def rates(window: Window, polls: int, most: float = np.inf) -> tuple[Places, Floats]:
     """Return the rows of a counter that moved in its last polls, and their rates ([r, polls]).
+
+    What cannot move by more than `most` a second is laid over the polls before (`spread`).
 
     Per second; NaN over a reset, and where nothing was read; rows that are not heard of now are
     left out. Most queues of a fabric never move, so only the others are worked out.
@@ -54,6 +86,8 @@ def rates(window: Window, polls: int) -> tuple[Places, Floats]:
     times = window.at[:, -polls - 1 :][window.clock[moved]]
     steps = increases(values[moved], np.where(known[moved], times, np.nan))
     rate = steps.rate()[:, 1:]
+    if np.isfinite(most):
+        rate = spread(rate, steps.seconds[:, 1:], most)
     if rate.shape[1] < polls:
         rate = np.concatenate([np.full((len(rate), polls - rate.shape[1]), np.nan), rate], axis=1)
     return moved, rate
@@ -69,13 +103,15 @@ def heard(window: Window, polls: int) -> Bools:
     return np.asarray(lately & fresh, np.bool_)
 
 
-def placed(window: Window, place: Places, polls: int) -> tuple[Places, Places, Floats]:
+def placed(
+    window: Window, place: Places, polls: int, most: float = np.inf
+) -> tuple[Places, Places, Floats]:
     """Return the places that are heard, those that moved, and the rates of these.
 
     `place` is that of each row, -1 for none.
     """
     told = place[heard(window, polls) & (place >= 0)]
-    moved, rate = rates(window, polls)
+    moved, rate = rates(window, polls, most)
     known = place[moved] >= 0
     return told, place[moved[known]], rate[known]
 
@@ -101,7 +137,7 @@ def paused(
         share[moved] = np.minimum(rate * most_per_frame(speed[moved])[:, None], 1.0)
     window, queue = seconds
     if len(window):
-        told, moved, rate = placed(window, queue, polls)
+        told, moved, rate = placed(window, queue, polls, IMPOSSIBLE)
         share[told], exact[told] = 0.0, True
         with np.errstate(invalid="ignore"):
             share[moved] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))

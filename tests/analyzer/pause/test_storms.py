@@ -121,3 +121,14 @@ def test_a_counter_that_stands_still_is_not_believed_against_the_other_end() -> 
     }
     (finding,) = said("pfc_storm", readings, topology=topology)
     assert str(finding.about) == "host-0/eth0"
+
+
+@pytest.mark.parametrize("polls", [2, 3], ids="counters move at every {}th poll".format)
+def test_a_switch_that_refreshes_its_counters_seldom_hides_no_storm(polls: int) -> None:
+    steady = rising(0.97, 24)
+    readings: Readings = {
+        (PFC_RX_PAUSE, ("leaf-0", "h0", "3")): [steady[n - n % polls] for n in range(24)],
+    }
+    (finding,) = said("pfc_storm", readings)
+    assert str(finding.about) == "leaf-0/h0"
+    assert finding.score == pytest.approx(0.97 / 0.5, rel=0.05)
