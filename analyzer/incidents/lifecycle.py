@@ -196,12 +196,12 @@ def _weigh(
     events: Sequence[Event],
     policy: Policy,
 ) -> bool:
-    """Suppress or confirm; return whether that changed. What was told first stays told."""
+    """Suppress or confirm; return whether that changed."""
     before = (incident.suppressed_by, incident.confirmed_at)
     incident.suppressed_by = suppressed_by(incident, now, events, topology, policy.grace)
     if incident.suppressed_by is not None:
-        return before[0] != incident.suppressed_by
-    if incident.confirmed_at is None and incident.severity >= Severity.TICKET:
+        incident.confirmed_at = None
+    elif incident.confirmed_at is None and incident.severity >= Severity.TICKET:
         incident.confirmed_at = now
         _count(ledger, incident)
     return before != (incident.suppressed_by, incident.confirmed_at)

@@ -75,7 +75,9 @@ def test_a_page_is_acknowledged_planned_called_true_and_becomes_a_corpus(
     (truth,) = (json.loads(line) for line in (corpus / "truth.jsonl").read_text().splitlines())
     assert (truth["kind"], truth["cause"]) == ("link.down", "loose_or_bad_module")
     assert truth["culprit"]["id"] == page["culprit"]["id"]
-    assert '"verdict_ack"' in (corpus / "events.jsonl").read_text()
+    events = (corpus / "events.jsonl").read_text()
+    assert '"repair_start"' in events
+    assert '"verdict_' not in events  # they are the truth's, and of ids of this run
 
 
 def test_maintenance_that_a_person_announced_keeps_its_link_quiet(
