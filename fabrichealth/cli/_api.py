@@ -28,9 +28,6 @@ RECENT = 900.0
 
 MOST_ROWS = 100_000
 STREAM_QUEUE = 1000
-READINGS, BETWEEN = 5, 0.2
-"""So often, and so many seconds apart, the store is read again that grew while it was read."""
-
 MOST_EVENT_BYTES = 65_536
 
 
@@ -68,15 +65,7 @@ class Api:
         return _rows(one for one in found if _matches(_flat(one), request.query))
 
     async def _links(self, request: web.Request) -> web.Response:
-        for left in reversed(range(READINGS)):
-            try:
-                rows = await asyncio.to_thread(self._link_rows)
-                break
-            except (LookupError, RuntimeError, ValueError):
-                # new names came while it was read, as they do when a daemon begins
-                if not left:
-                    raise
-                await asyncio.sleep(BETWEEN)
+        rows = await asyncio.to_thread(self._link_rows)
         return _rows(row for row in rows if _matches(row, request.query))
 
     async def _drain_plan(self, request: web.Request) -> web.Response:

@@ -237,7 +237,9 @@ class EmbeddedStore:
         if within > SEGMENT_SECONDS and len(series) < len(self._table.of(metric)):
             with self._lock:
                 missing = np.setdiff1d(self._table.of(metric), series)
-                blocks = set((self._numbering.rank[missing] // BLOCK).tolist())
+                rank = self._numbering.rank
+                # a name that is just new has no number yet, and nothing was read of it
+                blocks = set((rank[missing[missing < len(rank)]] // BLOCK).tolist())
                 start = until - within
                 grid = merged(
                     [self._reading.raw(metric, start, until, block) for block in sorted(blocks)]
@@ -256,6 +258,8 @@ class EmbeddedStore:
         with self._lock:
             self.refresh()
             metric = self._table.metric(series)
+            if series >= len(self._numbering.rank):
+                return np.empty(0), np.empty(0)
             block = int(self._numbering.rank[series]) // BLOCK
             if step:
                 grid = self._reading.layered(metric, start, end, step, block, series)

@@ -142,6 +142,13 @@ class TestEveryStore:
         assert latest.at.tolist() == [90_000.0, 10.0]
         assert store.latest(RX_POWER, until=90_001.0, within=60.0).values.tolist() == [-3.0]
 
+    def test_a_name_of_which_nothing_was_read_yet_has_nothing_to_tell(self, reopen: Open) -> None:
+        store = reopen()
+        store.append([batch(store.table, 0, 10.0, {UP: 1.0})])
+        fresh = store.table.intern(UP, ("a name", "just new"))
+        assert store.latest(UP, until=20.0, within=1e5).values.tolist() == [1.0]
+        assert [len(column) for column in store.one(fresh, 0.0, 20.0)] == [0, 0]
+
     def test_one_series_comes_alone(self, reopen: Open) -> None:
         store = reopen()
         for time in (10.0, 20.0, 30.0):
