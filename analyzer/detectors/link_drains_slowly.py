@@ -66,19 +66,18 @@ class LinkDrainsSlowly(Detector[LinkDrainsSlowlySettings]):
                 or not np.isfinite(pauses.occupancy[origin.queue])
             ):
                 continue
-            load = pauses.carried[origin.queue // PRIORITIES, -found.steady :]
-            known = load[np.isfinite(load)]
-            if not len(known) or not known.mean() < self.settings.load:
+            load = found.load(origin)
+            if load is None or load >= self.settings.load:
                 continue
             port = found.port_of(origin)
             mine = pauses.stopped.share[port * PRIORITIES : (port + 1) * PRIORITIES]
             if np.nan_to_num(mine).mean(axis=1).sum() > self.settings.stopped:
                 continue
-            since = carried_since(view, found, origin, lambda load: load < self.settings.load)
+            since = carried_since(view, found, origin, lambda share: share < self.settings.load)
             since = max(since, _full_since(view, origin, float(pauses.speed[origin.queue])))
             if view.now - since >= self.settings.hold:
                 full = float(pauses.occupancy[origin.queue])
-                yield _finding(view, origin, float(known.mean()), full, since, self.settings.load)
+                yield _finding(view, origin, load, full, since, self.settings.load)
 
 
 def _full_since(view: View, origin: Origin, speed: float) -> float:

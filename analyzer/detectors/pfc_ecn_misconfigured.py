@@ -33,7 +33,7 @@ from fabrichealth.catalogue.ports import SPEED
 from fabrichealth.counters import increases
 from fabrichealth.kinds import PFC_ECN_MISCONFIGURED
 from fabrichealth.metric import Metric
-from fabrichealth.model import Evidence, Finding, Labels, Place, Port, View
+from fabrichealth.model import Evidence, Finding, Labels, Place, Port, View, Window
 from fabrichealth.settings import Duration, seconds
 
 CONFIGURED = (ECN_THRESHOLD, BUFFER_ALPHA, BUFFER_POOL, PFC_XOFF_THRESHOLD)
@@ -198,12 +198,7 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
         arrive, notify = view[ECN_RX_PACKETS], view[CNP_TX_PACKETS]
         if not len(arrive) or not len(notify):
             return
-        steps = increases(arrive.values, arrive.times)
-        spent = steps.exposure()
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rate = steps.total() / spent
-        many = np.flatnonzero((rate >= self.settings.arrivals) & (spent >= self.settings.hold))
-        for row in many.tolist():
+        for row, rate in self._busy(arrive, self.settings.arrivals):
             labels = arrive.labels(row)
             place = notify.row(*labels)
             if place is None:
@@ -211,10 +206,10 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
             sent = increases(notify.values[[place]], notify.times[[place]])
             if sent.exposure()[0] < self.settings.hold or sent.total()[0] > 0:
                 continue
-            says = f"{rate[row]:.0f} marked packets a second arrive, and no notification is sent"
-            line = evidence(ECN_RX_PACKETS, labels, float(rate[row]), view.now, says, unit="1/s")
+            says = f"{rate:.0f} marked packets a second arrive, and no notification is sent"
+            line = evidence(ECN_RX_PACKETS, labels, rate, view.now, says, unit="1/s")
             port = Port(labels[0], labels[1])
-            yield _Proof(port, float(rate[row]) / self.settings.arrivals, line,
+            yield _Proof(port, rate / self.settings.arrivals, line,
                          f"{port}: {says}: enable the notification point")  # fmt: skip
 
     def _senders(self, view: View) -> Iterator[_Proof]:
@@ -222,12 +217,7 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
         told, found = view[CNP_RX_PACKETS], reasons(view)
         if not len(told) or found is None:
             return
-        steps = increases(told.values, told.times)
-        spent = steps.exposure()
-        with np.errstate(divide="ignore", invalid="ignore"):
-            rate = steps.total() / spent
-        many = np.flatnonzero((rate >= self.settings.notified) & (spent >= self.settings.hold))
-        for row in many.tolist():
+        for row, rate in self._busy(told, self.settings.notified):
             port = Port(*told.labels(row))
             place = found.pauses.crossings.find(port)
             if place is None:
@@ -237,14 +227,21 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
             if len(known) < LEAST_POLLS or known.min() < self.settings.unmoved:
                 continue
             says = (
-                f"{rate[row]:.0f} notifications a second arrive, and it sends at "
+                f"{rate:.0f} notifications a second arrive, and it sends at "
                 f"{known.mean():.0%} of its rate all the same"
             )
-            line = evidence(
-                CNP_RX_PACKETS, tuple(port), float(rate[row]), view.now, says, unit="1/s"
-            )
-            yield _Proof(port, float(rate[row]) / self.settings.notified, line,
+            line = evidence(CNP_RX_PACKETS, tuple(port), rate, view.now, says, unit="1/s")
+            yield _Proof(port, rate / self.settings.notified, line,
                          f"{port}: {says}: enable the reaction point")  # fmt: skip
+
+    def _busy(self, window: Window, least: float) -> Iterator[tuple[int, float]]:
+        """Yield the rows of a counter that rose by `least` a second for the hold, and the rate."""
+        steps = increases(window.values, window.times)
+        spent = steps.exposure()
+        with np.errstate(divide="ignore", invalid="ignore"):
+            rate = steps.total() / spent
+        for row in np.flatnonzero((rate >= least) & (spent >= self.settings.hold)).tolist():
+            yield row, float(rate[row])
 
 
 def _said(view: View, metric: Metric) -> dict[Labels, tuple[float, float]]:

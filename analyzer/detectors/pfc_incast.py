@@ -7,11 +7,9 @@ link_drains_slowly's.
 
 from collections.abc import Iterator
 
-import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import METRICS
 from analyzer.evidence.pause.reasons import Origin, reasons
 from analyzer.evidence.pause.telling import (
@@ -63,13 +61,12 @@ class PfcIncast(Detector[PfcIncastSettings]):
         for origin in found.origins:
             if not origin.full or len(origin.waiting) < self.settings.senders:
                 continue
-            load = found.pauses.carried[origin.queue // PRIORITIES, -found.steady :]
-            known = load[np.isfinite(load)]
-            if not len(known) or known.mean() < self.settings.load:
+            load = found.load(origin)
+            if load is None or load < self.settings.load:
                 continue
-            since = carried_since(view, found, origin, lambda load: load >= self.settings.load)
+            since = carried_since(view, found, origin, lambda share: share >= self.settings.load)
             if view.now - since >= self.settings.hold:
-                yield _finding(view, origin, float(known.mean()), since, self.settings.load)
+                yield _finding(view, origin, load, since, self.settings.load)
 
 
 def _finding(view: View, origin: Origin, load: float, since: float, least: float) -> Finding:

@@ -83,11 +83,9 @@ class Optics:
     @cached_property
     def complained(self) -> Bools:
         """Which places belong to modules that the detector complained of in its last pass."""
-        found = np.zeros(len(self.lanes), np.bool_)
-        for one in self.view.before:
-            if isinstance(one.about, Port) and self.lanes.port_number(one.about) is not None:
-                found |= self.lanes.port == self.lanes.port_number(one.about)
-        return found
+        about = [one.about for one in self.view.before if isinstance(one.about, Port)]
+        numbers = [number for port in about if (number := self.lanes.port_number(port)) is not None]
+        return np.isin(self.lanes.port, numbers)
 
     @cached_property
     def off(self) -> Bools:

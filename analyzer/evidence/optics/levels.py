@@ -60,11 +60,6 @@ class Levels:
         """Their 5th percentile ([place])."""
         return self._peers[:, 0]
 
-    @property
-    def peer_high(self) -> Floats:
-        """Their 95th percentile ([place])."""
-        return self._peers[:, 2]
-
     @cached_property
     def peer_spread(self) -> Floats:
         """Their robust standard deviation ([place])."""
@@ -77,7 +72,7 @@ class Levels:
 
     @cached_property
     def _peers(self) -> Floats:
-        return group_quantiles(self._usual, self.group, (0.05, 0.5, 0.95), self.least)
+        return group_quantiles(self._usual, self.group, (0.05, 0.5), self.least)
 
     @property
     def change(self) -> Floats:

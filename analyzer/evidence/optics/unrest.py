@@ -45,7 +45,7 @@ class Unrest:
 
         And whether it did so in both halves of the window; else something was done to it once.
         """
-        low = self._low(depth)
+        low = _low(self.window.values, depth)
         starts = low.copy()
         starts[:, 1:] &= ~low[:, :-1]
         half = low.shape[1] // 2
@@ -57,14 +57,14 @@ class Unrest:
         values, times = self.window.values[place], self.window.times[place]
         known = np.flatnonzero(np.isfinite(values))
         steps = np.abs(np.diff(values[known], prepend=values[known[:1]])) >= step
-        low = self._low(np.full(len(self.window), depth))[place, known]
-        seen = known[steps | low]
+        seen = known[steps | _low(values[None, known], np.array([depth]))[0]]
         return float(times[seen[0]]) if len(seen) else float("nan")
 
-    def _low(self, depth: Floats) -> Bools:
-        values = self.window.values
-        with np.errstate(invalid="ignore"):
-            return np.asarray(values <= (row_median(values) - depth)[:, None], np.bool_)
+
+def _low(values: Floats, depth: Floats) -> Bools:
+    """Return where each row ([n, k]) lies by its depth ([n]) below its own median."""
+    with np.errstate(invalid="ignore"):
+        return np.asarray(values <= (row_median(values) - depth)[:, None], np.bool_)
 
 
 def unrest(

@@ -150,7 +150,8 @@ def _gather(view: View) -> Pauses | None:
     stops = paused(size, POLLS, by_queue[1], by_queue[3], each)
     _credits(stopped, waits, waiting)
     silent = _silent(ports, stopped, stops)
-    _fill_in(stopped, stops, ports.far_queues(np.arange(size)))
+    far = ports.far_queues(np.arange(size))
+    _fill_in(stopped, stops, far)
     periods = np.concatenate([w.period[np.isfinite(w.period)] for w in (*told, waits)])
     carried = _load(n, speed, load, load_place)
     return Pauses(
@@ -162,18 +163,17 @@ def _gather(view: View) -> Pauses | None:
         _occupancy(size, filled, filled_queue),
         _sent(carried, each, emptied),
         float(np.median(periods)) if len(periods) else float("nan"),
-        _pace(size, [*by_queue, (waits, np.where(waiting < 0, -1, waiting * PRIORITIES))], ports),
+        _pace(size, [*by_queue, (waits, np.where(waiting < 0, -1, waiting * PRIORITIES))], far),
         silent,
     )
 
 
-def _pace(size: int, told: list[tuple[Window, Places]], ports: Crossings) -> Floats:
+def _pace(size: int, told: list[tuple[Window, Places]], far: Places) -> Floats:
     """Return the seconds between polls of each queue, by its own counters, else its far end's."""
     pace = np.full(size, np.nan)
     for window, queue in told:
         known = (queue >= 0) & np.isfinite(window.period)
         pace[queue[known]] = window.period[known]
-    far = ports.far_queues(np.arange(size))
     return np.asarray(np.where(np.isnan(pace) & (far >= 0), pace[far], pace), np.float64)
 
 

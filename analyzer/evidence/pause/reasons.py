@@ -111,6 +111,12 @@ class Reasons:
         every = np.nan_to_num(self.shares(origin).share[origin.queue])
         return int(np.count_nonzero(every >= share))
 
+    def load(self, origin: Origin) -> float | None:
+        """Return the share of line rate that its port sent over the last polls; None: not known."""
+        load = self.pauses.carried[self.port_of(origin), -self.steady :]
+        known = load[np.isfinite(load)]
+        return float(known.mean()) if len(known) else None
+
     def exact(self, origin: Origin) -> bool:
         """Return whether that share is counted as time; else it is an upper bound."""
         return bool(self.shares(origin).exact[origin.queue])
@@ -145,15 +151,11 @@ class Reasons:
         Of the stopped queues of a priority that nothing is known to face, the one stopped most
         speaks for all; none does where a port says itself that it stops others.
         """
-        kept, unknown = [], [one for one in found if one.port == one.stopped]
-        for one in found:
-            if one.port == one.stopped:
-                rivals = [other for other in unknown if other.priority == one.priority]
-                alone = any(other.lone and other.priority == one.priority for other in found)
-                if alone or max(rivals, key=self.duty) is not one:
-                    continue
-            kept.append(one)
-        return kept
+        told = {one.priority for one in found if one.lone}
+        unknown = [one for one in found if one.port == one.stopped and one.priority not in told]
+        ordered = sorted(unknown, key=self.duty, reverse=True)  # the first of equals comes first
+        most = {one.priority: one for one in reversed(ordered)}
+        return [one for one in found if one.port != one.stopped or most.get(one.priority) is one]
 
     def _lone(self) -> list[Origin]:
         pauses = self.pauses
