@@ -2,7 +2,7 @@
 
 `python -m benchmarks.quiet_fleet [--links 30720] [--hall 5120] [--weeks 1] [--jobs 2]`. Halls of
 links of one technology each, in turn, with a seed of its own, are polled every five minutes and
-judged at every poll; nothing is written out but the judge's own store. Any incident of severity
+judged at every poll; nothing is written out. Any incident of severity
 ticket or page that is not suppressed is false. With `--keep FOLDER` each hall's count is kept: a
 run that was cut short goes on, `--shard i/n` shares the halls out, and the rates are of all that is
 kept, whatever its links and weeks. Simulated; what life brings without a fault (warm days, jobs,
@@ -10,7 +10,6 @@ lost polls, restarts, a fall now and then) is in benchmarks/corpus/quiet.py.
 """
 
 import argparse
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -25,21 +24,21 @@ from analyzer.judge import Judge, detectors
 from analyzer.ledger import Ledger
 from analyzer.scoring.bounds import Rate
 from benchmarks.corpus.hall import SWITCHES, hall
+from benchmarks.corpus.last_hours import LastHours
 from benchmarks.corpus.quiet import QuietHall
 from benchmarks.corpus.scene import START
 from benchmarks.corpus.technologies import TECHNOLOGIES
 from benchmarks.kept import Keeper, shard
 from fabrichealth.kinds import Severity
 from fabrichealth.model import Incident
-from fabrichealth.store.embedded import EmbeddedStore
 from fabrichealth.topology.contradictions import Written
 from fabrichealth.topology.inventory import Topology
 
 LINKS = 1024
 """Of one hall, if nothing else is asked for."""
 PERIOD = 300.0
-TIDYING = 1.0
-"""Seconds that the store may fold after each poll."""
+HELD = 10 * 3600.0
+"""Seconds that the stream is remembered: more than any detector's window reaches back."""
 WEEK = 7 * 86_400.0
 SORTS = ("ndr", "roce", "ub", "nvlink", "aec", "lpo")
 SHOWN = 12
@@ -64,20 +63,16 @@ def quiet(seed: int, links: int, weeks: float) -> Told:
     written = Written.model_validate(made.topology())
     topology = Topology(written.devices, written.links, written.domains, written.racks)
     every: dict[str, Incident] = {}
-    with tempfile.TemporaryDirectory(prefix="fabrichealth-quiet-") as folder:
-        store = EmbeddedStore.open(Path(folder) / "store")
-        ledger = Ledger()
-        judge = Judge(store, topology, detectors(), ledger)
-        fleet = QuietHall(made, store.table, chance, PERIOD)
-        for number in range(int(weeks * WEEK / PERIOD)):
-            now = START + (number + 1) * PERIOD
-            store.append(fleet.poll(number))
-            store.maintain(TIDYING, now)  # as a site's store is, between polls
-            outcome = judge.judge(now)
-            every.update({one.incident: one for one in outcome.closed})
-        every.update({one.incident: one for one in ledger.incidents})
-        series = len(store.table)
-        store.close()
+    store = LastHours(HELD)
+    ledger = Ledger()
+    judge = Judge(store, topology, detectors(), ledger)
+    fleet = QuietHall(made, store.table, chance, PERIOD)
+    for number in range(int(weeks * WEEK / PERIOD)):
+        store.append(fleet.poll(number))
+        outcome = judge.judge(START + (number + 1) * PERIOD)
+        every.update({one.incident: one for one in outcome.closed})
+    every.update({one.incident: one for one in ledger.incidents})
+    series = len(store.table)
     heard = [one for one in every.values() if one.suppressed_by is None]
     false = [
         (one.kind.name, str(one.severity), one.because)

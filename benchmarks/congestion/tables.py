@@ -90,6 +90,8 @@ def asked(results: Sequence[Result]) -> str:
         ("false pages a week of such a fabric", Rate(
             sum(len(one.false(Severity.PAGE)) for one in quiet),
             sum(one.seconds for one in quiet) / WEEK)),
+        ("deadlocks with a page or ticket beside theirs",
+         _share(rings, lambda one: bool(one.false()))),
         ("cases of all others with a false page or ticket",
          _share([one for one in others if one.right], lambda one: bool(one.false()))),
     ]  # fmt: skip

@@ -60,10 +60,12 @@ class Reading:
             and kept.imported == imported
             and self._progress.folded(number) <= kept.seen
         ):
-            ahead = AHEAD_SECONDS
-            stop = self._stop(number, end, end - start, ahead)
-            grid = self.raw(metric, start, stop).between(start, stop)
-            kept = Recent.of(grid, start, stop, end - start, seen, imported, ahead)
+            ahead, seconds = AHEAD_SECONDS, end - start
+            if kept is not None:  # others of the pass will ask for as much as before
+                seconds = max(seconds, kept.seconds)
+            stop = self._stop(number, end, seconds, ahead)
+            grid = self.raw(metric, end - seconds, stop).between(end - seconds, stop)
+            kept = Recent.of(grid, end - seconds, stop, seconds, seen, imported, ahead)
         else:
             kept.seconds = max(kept.seconds, end - start)
             keep_after = end - kept.seconds
