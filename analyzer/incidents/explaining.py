@@ -23,9 +23,11 @@ from fabrichealth.kinds import (
     PARTS_BAD_BATCH,
     PARTS_SHARED_COMPONENT,
     PFC_INCAST,
+    PFC_SLOW_RECEIVER,
+    PFC_STORM,
     WATCH_SOURCE_SILENT,
 )
-from fabrichealth.model import Finding, Place
+from fabrichealth.model import Finding, Place, place_of
 from fabrichealth.topology import Topology
 
 SHARED = frozenset({PARTS_SHARED_COMPONENT, PARTS_BAD_BATCH})
@@ -36,6 +38,9 @@ SLOW = frozenset({LINK_DEGRADED_SPEED, LINK_SUBHEALTHY, LINK_FLAPPING})
 
 CROWDED = frozenset({PFC_INCAST, FABRIC_HOT_LINK})
 """and looks as if too much were sent."""
+
+PAUSING = frozenset({PFC_STORM, PFC_SLOW_RECEIVER, PFC_INCAST})
+"""Kinds that say who stops the others: nobody does in a circle that a deadlock closed."""
 
 SCALE_UP = frozenset({"nvlink", "hccs", "ub", "ualink", "cxl", "pcie"})
 
@@ -110,6 +115,14 @@ def reach(place: Place, topology: Topology) -> set[str]:
     for device in tuple(devices):
         devices.update(topology.hosted.get(device, ()))
     return devices
+
+
+def circle_of(claim: Claim, topology: Topology) -> set[str]:
+    """Return the devices whose queues wait for each other, by the findings of a deadlock."""
+    ports = [
+        place for finding in claim.findings for place in (place_of(finding.about), *finding.victims)
+    ]
+    return {device for place in ports for device in owners(place, topology)}
 
 
 def _touched(claim: Claim, topology: Topology) -> set[str]:

@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from analyzer.incidents.alternatives import consider
 from analyzer.incidents.claims import SLACK, Claim, Rival, weight
-from analyzer.incidents.explaining import SCALE_UP, SHARED, reach
+from analyzer.incidents.explaining import PAUSING, SCALE_UP, SHARED, circle_of, reach
 from analyzer.incidents.scope import owners
 from analyzer.ledger import Ledger, copy_of
 from fabrichealth.kinds import (
@@ -17,6 +17,7 @@ from fabrichealth.kinds import (
     DEVICE_DOWN,
     FABRIC_ECMP_POLARIZED,
     FABRIC_HOT_LINK,
+    PFC_DEADLOCK,
     IncidentKind,
 )
 from fabrichealth.model import Incident, Place
@@ -66,12 +67,16 @@ def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
 
 
 def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
-    """Return whether a new claim about a device or a shared part explains an open incident."""
+    """Return whether a new claim about what is larger than a link explains an open incident."""
     if claim.kind in SHARED:
         return incident.culprit.type == "link" and incident.culprit in claim.victims
     if claim.kind is FABRIC_ECMP_POLARIZED:
         mine = claim.culprit.id in owners(incident.culprit, topology)
         return incident.kind is FABRIC_HOT_LINK and mine
+    if claim.kind is PFC_DEADLOCK:
+        return incident.kind in PAUSING and bool(
+            owners(incident.culprit, topology) & circle_of(claim, topology)
+        )
     if claim.kind is not DEVICE_DOWN or incident.opened_at < claim.since - claim.slack:
         return False
     return bool(reach(claim.culprit, topology) & owners(incident.culprit, topology))

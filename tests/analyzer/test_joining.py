@@ -10,7 +10,9 @@ from fabrichealth.kinds import (
     LINK_DOWN,
     LINK_SUBHEALTHY,
     PARTS_SHARED_COMPONENT,
+    PFC_DEADLOCK,
     PFC_INCAST,
+    PFC_STORM,
     Severity,
 )
 from fabrichealth.model import Finding, Place, Port
@@ -121,6 +123,47 @@ def test_a_link_goes_on_under_its_own_name_when_nothing_explains_it_any_longer()
     assert later.merged == []
     story.until(180 * MINUTE)
     assert story.ledger.sequence == 4
+
+
+def ring() -> Topology:
+    """Return four switches in a circle, each with a host."""
+    devices = [Device(name=f"s{n}", role="switch") for n in range(4)]
+    devices += [Device(name=f"h{n}", role="host") for n in range(4)]
+    links = [Link(a=f"s{n}/next", b=f"s{(n + 1) % 4}/last", technology="roce") for n in range(4)]
+    links += [Link(a=f"s{n}/0", b=f"h{n}/eth0", technology="roce") for n in range(4)]
+    return Topology(devices, links)
+
+
+def stuck(start: int, end: int) -> Script:
+    """Return a script that tells of a deadlock of all four."""
+
+    def script(elapsed: float) -> list[Finding]:
+        if not start * MINUTE <= elapsed < end * MINUTE:
+            return []
+        found = finding(PFC_DEADLOCK, Port("s0", "next"), start * MINUTE, elapsed)
+        others = tuple(Place("port", f"s{n}/next") for n in (1, 2, 3))
+        return [replace(found, victims=others)]
+
+    return script
+
+
+def test_storms_of_switches_that_turn_out_to_wait_in_a_circle_become_the_deadlock() -> None:
+    script = joined(
+        during(PFC_STORM, Port("s1", "0"), (5 * MINUTE, 8 * MINUTE)),
+        during(PFC_STORM, Port("s2", "last"), (6 * MINUTE, 8 * MINUTE)),
+        stuck(8, 60),
+    )
+    story = Story(script, topology=ring()).until(30 * MINUTE)
+    (incident,) = story.ledger.incidents
+    assert (incident.incident, incident.kind) == ("i1", PFC_DEADLOCK)
+    assert incident.culprit == Place("port", "s0/next")
+    assert ["explained by i1" in one.because for one in story.closed] == [True]
+
+
+def test_a_host_that_storms_beside_a_deadlock_stays_its_own() -> None:
+    script = joined(during(PFC_STORM, Port("h1", "eth0"), (5 * MINUTE, 60 * MINUTE)), stuck(8, 60))
+    story = Story(script, topology=ring()).until(30 * MINUTE)
+    assert {one.kind for one in story.ledger.incidents} == {PFC_STORM, PFC_DEADLOCK}
 
 
 def test_who_shares_what_is_weighed_and_ruled_out_by_how_few_are_ill() -> None:
