@@ -42,6 +42,15 @@ DIFFERENTIAL_PRESSURE = Metric(
     extra=("element",),
 )
 
+HEAT = Metric(
+    name="coolant_heat_watts",
+    kind=Kind.GAUGE,
+    unit=Unit.WATTS,
+    subject=Subject.BRANCH,
+    help="Heat that the coolant carries away, as the device reckons it.",
+    valid=(-1e6, 1e8),
+)
+
 PUMP_SPEED = Metric(
     name="pump_speed_ratio",
     kind=Kind.GAUGE,

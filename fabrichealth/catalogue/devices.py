@@ -61,6 +61,36 @@ DEVICE_TEMPERATURE = Metric(
     extra=("sensor",),
 )
 
+DEVICE_TEMPERATURE_LIMIT = Metric(
+    name="device_temperature_limit_celsius",
+    kind=Kind.GAUGE,
+    unit=Unit.CELSIUS,
+    subject=Subject.DEVICE,
+    help="The device's own upper limit of a sensor; level is caution, critical or fatal.",
+    valid=(-50.0, 300.0),
+    extra=("sensor", "level"),
+)
+
+DEVICE_POWER = Metric(
+    name="device_power_watts",
+    kind=Kind.GAUGE,
+    unit=Unit.WATTS,
+    subject=Subject.DEVICE,
+    help="Power that a device, or a part of it, draws, by sensor.",
+    valid=(0.0, 1e7),
+    extra=("sensor",),
+)
+
+HUMIDITY = Metric(
+    name="device_humidity_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DEVICE,
+    help="Relative humidity of the air at a sensor of the device.",
+    valid=FLAG,
+    extra=("sensor",),
+)
+
 FAN_SPEED = Metric(
     name="device_fan_speed_rpm",
     kind=Kind.GAUGE,
