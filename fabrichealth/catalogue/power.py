@@ -48,15 +48,6 @@ FEED_ENERGY = Metric(
     valid=(0.0, 2.0**64),
 )
 
-FEED_ENERGY = Metric(
-    name="feed_energy_joules_total",
-    kind=Kind.COUNTER,
-    unit=Unit.JOULES,
-    subject=Subject.FEED,
-    help="Energy that a feed delivered.",
-    valid=(0.0, 2.0**64),
-)
-
 FEED_CURRENT = Metric(
     name="feed_current_amperes",
     kind=Kind.GAUGE,
@@ -91,46 +82,6 @@ FEED_POWER_FACTOR = Metric(
     subject=Subject.FEED,
     help="Power factor.",
     valid=(-1.0, 1.0),
-)
-
-CIRCUIT_CURRENT = Metric(
-    name="circuit_current_amperes",
-    kind=Kind.GAUGE,
-    unit=Unit.AMPERES,
-    subject=Subject.FEED,
-    help="Current through one breaker of a rack's power distribution, behind a feed.",
-    valid=(0.0, 1e4),
-    extra=("circuit",),
-)
-
-CIRCUIT_POWER = Metric(
-    name="circuit_power_watts",
-    kind=Kind.GAUGE,
-    unit=Unit.WATTS,
-    subject=Subject.FEED,
-    help="Power through one breaker of a rack's power distribution, behind a feed.",
-    valid=(0.0, 1e6),
-    extra=("circuit",),
-)
-
-OUTLET_CURRENT = Metric(
-    name="outlet_current_amperes",
-    kind=Kind.GAUGE,
-    unit=Unit.AMPERES,
-    subject=Subject.FEED,
-    help="Current of one outlet of a rack's power distribution.",
-    valid=(0.0, 1e4),
-    extra=("outlet",),
-)
-
-OUTLET_POWER = Metric(
-    name="outlet_power_watts",
-    kind=Kind.GAUGE,
-    unit=Unit.WATTS,
-    subject=Subject.FEED,
-    help="Power of one outlet of a rack's power distribution.",
-    valid=(0.0, 1e6),
-    extra=("outlet",),
 )
 
 SUPPLY_INPUT = Metric(
