@@ -48,7 +48,10 @@ def pod() -> Topology:
         [Domain(name="pod-a", accelerators=2 * HOSTS)],
         [Rack(name="r1", domain="pod-a", loop="cdu-1", power_limit_watts=130_000), Rack(name="r2")],
         [Loop(name="cdu-1", device="cdu-1", fluid="pg25", racks=("r1",))],
-        [Feed(name=f"r1-{side}", rack="r1", breaker_amperes=63) for side in "AB"],
+        [
+            Feed(name=f"r1-{side}", rack="r1", breaker_amperes=63, redundant_with=f"r1-{other}")
+            for side, other in ("AB", "BA")
+        ],
     )
 
 
