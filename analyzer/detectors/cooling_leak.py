@@ -1,0 +1,116 @@
+"""Coolant leaves a loop, fast or slowly.
+
+Witnesses: a rope that stays wet; the reservoir's level, corrected for how much the coolant swells
+with the loop's own temperature, so that a slow leak shows within hours; flow that goes out and does
+not come back; pressure that decays; what is refilled. A rope wet for 90 s or a steady loss of level
+beyond the limit is enough alone; the others must be two. Stays quiet on a rope that was wet for
+one poll (leak sensors blip for 40 to 70 s), on a level that swings with the day, and on what was
+drained at once or while people worked on the loop.
+"""
+
+from collections.abc import Iterator
+
+from pydantic import Field
+
+from analyzer.evidence.cooling.baselines import STAYS
+from analyzer.evidence.cooling.loops import METRICS, CoolingDetector, CoolingSettings
+from analyzer.evidence.cooling.witnesses import (
+    Limits,
+    Witness,
+    falling,
+    flows,
+    levels,
+    pressures,
+    refills,
+    ropes,
+)
+from fabrichealth.catalogue.cooling import LEAK
+from fabrichealth.kinds import COOLING_LEAK
+from fabrichealth.model import Finding, Place, View
+from fabrichealth.settings import Duration, seconds
+
+
+class CoolingLeakSettings(CoolingSettings):
+    """Cooling-leak section of the configuration."""
+
+    every: Duration = seconds(0)
+    """Water does not wait: it is judged at every pass."""
+
+    wet: Duration = seconds(90)
+    """A rope wet for so long is a leak; sensors blip for 40 to 70 s."""
+
+    lost_liters: float = Field(default=0.8, gt=0)
+    """So much steadily lost within six hours, or a day, is a leak (typical: 0.2 L/h over 6 h)."""
+
+    fast_liters: float = Field(default=2.0, gt=0)
+    """So much lost evenly within the window (10 min) is a leak."""
+
+    short_liters_per_minute: float = Field(default=2.0, gt=0)
+    """Flow that does not come back bears witness from here on."""
+
+    short_ratio: float = Field(default=0.03, gt=0)
+    """And from this share of the flow on: meters are good to 1 %."""
+
+    pressure_ratio: float = Field(default=0.15, gt=0, lt=1)
+    """Return pressure so far below its usual bears witness (an estimate of ours)."""
+
+    refill_factor: float = Field(default=2.0, gt=1)
+    """So many times the usual make-up of a day bears witness."""
+
+    refill_liters: float = Field(default=1.0, gt=0)
+    """And at least so much."""
+
+
+class CoolingLeak(CoolingDetector[CoolingLeakSettings]):
+    """Witnesses of one loop together; score 1.0 is what is enough."""
+
+    kinds = (COOLING_LEAK,)
+    metrics = (LEAK, *METRICS)
+    settings_type = CoolingLeakSettings
+
+    def judge(self, view: View) -> Iterator[Finding]:
+        """Yield one finding for each loop, or located branch, that loses coolant."""
+        cooling, own = self.cooling(view), self.settings
+        limits = Limits(
+            own.wet, own.lost_liters, own.fast_liters, own.short_liters_per_minute,
+            own.short_ratio, own.pressure_ratio, own.refill_factor, own.refill_liters,
+        )  # fmt: skip
+        by_loop: dict[str, list[Witness]] = {}
+        for tell in (ropes, levels, falling, flows, pressures, refills):
+            for one in tell(cooling, limits):
+                by_loop.setdefault(_loop_of(one.about), []).append(one)
+        for loop, heard in by_loop.items():
+            score = _score(heard)
+            known = [old for old in view.before if _loop_of(old.about) == loop]
+            if score >= (STAYS if known else 1.0):
+                yield self._finding(view, loop, heard, score, known)
+
+    def _finding(
+        self, view: View, loop: str, heard: list[Witness], score: float, known: list[Finding]
+    ) -> Finding:
+        heard = sorted(heard, key=lambda one: -one.weight)
+        located = [one.about for one in heard if one.about.type == "branch"]
+        here = {one.about for one in known if isinstance(one.about, Place)}
+        about = next(iter(here), located[0] if located else Place("loop", loop))
+        return Finding(
+            kind=COOLING_LEAK,
+            about=about,
+            score=max(score, 1.0),
+            since=min([one.since for one in heard] + [one.since for one in known]),
+            at=max(one.evidence.at for one in heard),
+            evidence=[one.evidence for one in heard][:8],
+            because=f"{about} loses coolant: {'; '.join(one.says for one in heard[:3])}",
+        )
+
+
+def _loop_of(about: object) -> str:
+    return about.id.partition("/")[0] if isinstance(about, Place) else ""
+
+
+def _score(heard: list[Witness]) -> float:
+    """Return the best witness alone, or two of different sorts together."""
+    best: dict[str, float] = {}
+    for one in heard:
+        best[one.kind] = max(best.get(one.kind, 0.0), one.weight)
+    weights = sorted(best.values(), reverse=True)
+    return max(weights[0], sum(weights[:2]) if len(weights) > 1 else 0.0)

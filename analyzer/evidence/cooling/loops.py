@@ -1,0 +1,216 @@
+"""What is measured of coolant loops, as trails, and what the topology says of them.
+
+`Cooling` is worked out once a pass for all detectors that look at loops in the same way. It knows
+whose heat a place carries (racks), what fluid it is, and how the loop is controlled.
+"""
+
+from functools import cached_property
+from typing import ClassVar, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.cooling.fluids import fluid_of
+from analyzer.evidence.cooling.trails import Chosen, Trails, highest, laid, present, total
+from fabrichealth.catalogue.cooling import (
+    AIR_HUMIDITY,
+    AIR_TEMPERATURE,
+    COOLANT_TEMPERATURE,
+    DIFFERENTIAL_PRESSURE,
+    FLOW,
+    MAKEUP,
+    PRESSURE,
+    PUMP_POWER,
+    PUMP_RUNNING,
+    PUMP_SPEED,
+    RESERVOIR_LEVEL,
+    VALVE_POSITION,
+)
+from fabrichealth.catalogue.power import RACK_POWER
+from fabrichealth.metric import Metric
+from fabrichealth.model import Floats, View
+from fabrichealth.settings import Duration, seconds
+from fabrichealth.topology import Loop
+
+METRICS = (
+    FLOW, COOLANT_TEMPERATURE, DIFFERENTIAL_PRESSURE, PRESSURE, PUMP_SPEED, PUMP_POWER,
+    PUMP_RUNNING, VALVE_POSITION, RESERVOIR_LEVEL, MAKEUP, AIR_TEMPERATURE, AIR_HUMIDITY,
+    RACK_POWER,
+)  # fmt: skip
+"""What a detector that builds `Cooling` must list under `metrics` and `recalls`."""
+
+FLOW_TO = Chosen(FLOW, "point", ("supply", ""))
+FLOW_BACK = Chosen(FLOW, "point", ("return",))
+COLD = Chosen(COOLANT_TEMPERATURE, "point", ("supply",))
+WARM = Chosen(COOLANT_TEMPERATURE, "point", ("return",))
+PRESSED = Chosen(PRESSURE, "point", ("supply", ""))
+SUCKED = Chosen(PRESSURE, "point", ("return",))
+DROP = Chosen(DIFFERENTIAL_PRESSURE, "element", ("loop", "branch"))
+FILTER_DROP = Chosen(DIFFERENTIAL_PRESSURE, "element", ("filter",))
+SPEED = Chosen(PUMP_SPEED, merge=highest)
+PUMPS_POWER = Chosen(PUMP_POWER, merge=total)
+PUMPS_RUNNING = Chosen(PUMP_RUNNING, merge=total)
+VALVE = Chosen(VALVE_POSITION, merge=highest)
+LEVEL = Chosen(RESERVOIR_LEVEL)
+REFILLED = Chosen(MAKEUP, merge=total)
+AIR = Chosen(AIR_TEMPERATURE)
+HUMIDITY = Chosen(AIR_HUMIDITY)
+
+
+class CoolingSettings(DetectorSettings):
+    """What every detector of cooling has."""
+
+    window: Duration = seconds(600)
+    """How much of the recent past is looked at, poll by poll."""
+
+    every: Duration = seconds(60)
+    """How often it judges: loops change within minutes."""
+
+    hold: Duration = seconds(300)
+    """Its verdict is about the median of so long: what is shorter is not yet a finding."""
+
+    baseline: Duration = seconds(7 * 86_400.0)
+    """What is usual is read off so long a past: the older half of it."""
+
+
+S = TypeVar("S", bound=CoolingSettings)
+
+
+class CoolingDetector(Detector[S]):
+    """A detector that looks at loops as `Cooling`."""
+
+    metrics: ClassVar[tuple[Metric, ...]] = METRICS
+    recalls = METRICS
+
+    @property
+    def looks_back(self) -> float:
+        """How long the past must be kept."""
+        return self.settings.baseline
+
+    def cooling(self, view: View) -> "Cooling":
+        """Return the loops of a view, worked out once a pass."""
+        own = self.settings
+        key = ("cooling", own.window, own.hold, own.baseline)
+        return view.once(key, lambda: Cooling(view, own.hold))
+
+
+class Cooling(Trails):
+    """The loops of one view; every quantity is a trail ([place, bin + 1])."""
+
+    def __init__(self, view: View, hold: float) -> None:
+        super().__init__(view, hold, METRICS)
+
+    def row(self, place: int) -> Loop | None:
+        """Return what the topology says of a place's loop."""
+        return self.view.topology.loops.get(self.places.names[place][0])
+
+    def control(self, place: int) -> str:
+        """Return what holds a place's loop steady, in words; empty if that is not written."""
+        row = self.row(place)
+        return row.control.replace("_", " ") if row else ""
+
+    @cached_property
+    def facility(self) -> NDArray[np.intp]:
+        """Place of the facility side's main of each place's loop, -1 where there is none."""
+        found = []
+        for loop in self.places.loops:
+            row = self.view.topology.loops.get(loop)
+            name = (row.facility if row else "") or f"{loop}-facility"
+            found.append(self.places.numbers.get((name, ""), -1))
+        return np.array(found, np.intp)[self.places.loop]
+
+    def of_facility(self, chosen: Chosen) -> Floats:
+        """Return a quantity of the facility side of each place's loop."""
+        every = self[chosen]
+        return np.where(self.facility[:, None] >= 0, every[self.facility], np.nan)
+
+    def of_main(self, chosen: Chosen) -> Floats:
+        """Return a quantity of the main of each place's loop."""
+        return self[chosen][self.places.main]
+
+    @cached_property
+    def pressure_drop(self) -> Floats:
+        """Drop over each place, kPa: its own meter, else supply less return, else the main's."""
+        with np.errstate(invalid="ignore"):
+            own = np.where(np.isfinite(self[DROP]), self[DROP], self[PRESSED] - self[SUCKED])
+        return np.where(np.isfinite(own), own, own[self.places.main])
+
+    @cached_property
+    def cold(self) -> Floats:
+        """Supply temperature of each place, °C: its own meter, else the main's."""
+        return np.where(np.isfinite(self[COLD]), self[COLD], self.of_main(COLD))
+
+    @cached_property
+    def heat(self) -> Floats:
+        """Heat that the coolant takes up in each place, watts."""
+        found = np.full(self[FLOW_TO].shape, np.nan)
+        rise, middle = self[WARM] - self.cold, (self[WARM] + self.cold) / 2
+        for name, places in self._by_fluid.items():
+            with np.errstate(invalid="ignore"):
+                found[places] = fluid_of(name).watts(
+                    self[FLOW_TO][places], rise[places], middle[places]
+                )
+        return found
+
+    @cached_property
+    def thickness(self) -> Floats:
+        """Viscosity of the coolant over that at 30 °C; 1 where no temperature is known."""
+        found = np.ones(self.cold.shape)
+        with np.errstate(invalid="ignore"):
+            middle = np.where(np.isfinite(self[WARM]), (self[WARM] + self.cold) / 2, self.cold)
+        for name, places in self._by_fluid.items():
+            thick = fluid_of(name).thickness(middle[places])
+            found[places] = np.where(np.isfinite(thick), thick, 1.0)
+        return found
+
+    @cached_property
+    def _by_fluid(self) -> dict[str, NDArray[np.intp]]:
+        rows = (self.view.topology.loops.get(loop) for loop in self.places.loops)
+        fluids = [row.fluid if row else "" for row in rows]
+        number = np.array([fluids.index(one) for one in fluids], np.intp)[self.places.loop]
+        return {fluids[one]: np.flatnonzero(number == one) for one in np.unique(number).tolist()}
+
+    @cached_property
+    def load(self) -> Floats:
+        """Power of the racks that each place cools, watts; NaN where one of them is not read."""
+        found = np.zeros(self[FLOW_TO].shape)
+        known = np.zeros(len(self.places), np.bool_)
+        power = self._rack_power()
+        for rack, mine in self._cooled.items():
+            trail = power.get(rack)
+            for place, share in mine:
+                found[place] += np.nan if trail is None else share * trail
+                known[place] = True
+        found[~known] = np.nan
+        return found
+
+    @cached_property
+    def _cooled(self) -> dict[str, list[tuple[int, float]]]:
+        """Of each rack the places that carry its heat, and what share of it."""
+        topology, numbers = self.view.topology, self.places.numbers
+        loop_of = {rack: loop.name for loop in topology.loops.values() for rack in loop.racks}
+        loop_of |= {rack.name: rack.loop for rack in topology.racks.values() if rack.loop}
+        found: dict[str, list[tuple[int, float]]] = {}
+        for rack, loop in loop_of.items():
+            row = topology.racks.get(rack)
+            branches = (row.branches or ((row.branch,) if row.branch else ())) if row else ()
+            branches = branches or (rack,)
+            mine = [numbers[loop, one] for one in branches if (loop, one) in numbers]
+            whole = [(numbers[loop, ""], 1.0)] if (loop, "") in numbers else []
+            found[rack] = whole + [(place, 1.0 / len(branches)) for place in mine]
+        return found
+
+    def _rack_power(self) -> dict[str, Floats]:
+        window, past = self.view[RACK_POWER], self.view.past(RACK_POWER)
+        now = present(window, self.hold)
+        bins = laid(past.values, past, self._axis)
+        found = {
+            past.labels(row)[0]: np.append(bins[row], np.nan) for row in range(len(past))
+        }  # fmt: skip
+        for row, level in enumerate(now):
+            trail = found.setdefault(
+                window.labels(row)[0], np.full(len(self.starts), np.nan)
+            )  # fmt: skip
+            trail[-1] = level
+        return found

@@ -1,0 +1,35 @@
+"""Saying: lines of evidence about a place of a loop, with numbers and units."""
+
+from analyzer.evidence.cooling.loops import Cooling
+from analyzer.evidence.cooling.trails import Chosen
+from analyzer.evidence.testimony import evidence
+from fabrichealth.model import Evidence, Floats
+
+
+def line(
+    cooling: Cooling,
+    chosen: Chosen,
+    place: int,
+    value: float,
+    says: str,
+    expected: float | None = None,
+    unit: str = "",
+) -> Evidence:
+    """Return one line; `value` is what the metric says, or a ratio of it if `unit` says so."""
+    metric = chosen.metric
+    named = dict(zip(("loop", "branch"), cooling.places.names[place], strict=True))
+    if chosen.label:
+        named[chosen.label] = chosen.values[0]
+    labels = tuple(named.get(label, "") for label in metric.labels)
+    return evidence(metric, labels, value, cooling.view.now, says, expected, unit)
+
+
+def controlled(cooling: Cooling, place: int) -> str:
+    """Return how the loop is controlled, as a phrase for a sentence; empty if it is not known."""
+    control = cooling.control(place)
+    return f" (loop under {control} control)" if control else ""
+
+
+def last(trail: Floats, place: int) -> float:
+    """Return what a place says now."""
+    return float(trail[place, -1])
