@@ -8,8 +8,12 @@ says, rack and loop have the device's name, a CDU's facility side is `NAME-facil
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
+
 from collectors.maps.names import device_name, port_name
 from collectors.source import Target
+from fabrichealth.catalogue.cooling import LOOP_INFO
+from fabrichealth.model import Floats, Ids, SeriesTable
 from fabrichealth.topology import Feed, Loop
 
 FIRST_INLET = "1"
@@ -74,6 +78,23 @@ class Places:
         if said and inlet[0] == FIRST_INLET:
             return self.rack, said
         return self.rack, f"{self.device}/{port_name(inlet[0])}"
+
+    def loop_infos(self, table: SeriesTable, series: Ids) -> tuple[Ids, Floats]:
+        """Return the info series of the written loops that some series are of, each 1."""
+        spoken = dict.fromkeys(
+            table.labels(one)[0]
+            for one in series.tolist()
+            if table.metric(one).labels[:1] == LOOP_INFO.labels[:1]
+        )
+        written = [one for loop in spoken if (one := self.target.topology.loops.get(loop))]
+        ids = table.intern_all(
+            (
+                LOOP_INFO,
+                (one.name, "", one.fluid, " ".join(one.racks), self.device, one.control),
+            )
+            for one in written
+        )
+        return ids, np.ones(len(ids))
 
     @cached_property
     def _feeds(self) -> dict[str, Feed]:

@@ -44,6 +44,9 @@ SOURCES = classes("collectors.sources", Source)
 
 AT = 1_767_225_600.0
 
+OPTIONS = {"modbus": {"mapping": "cdu_generic"}}
+"""What a target of a source must say, by source."""
+
 every_source = pytest.mark.parametrize("kind", SOURCES.values(), ids=SOURCES)
 
 quickly = settings(
@@ -56,7 +59,7 @@ quickly = settings(
 def built(kind: type[Source], address: str = "", **options: str) -> Source:
     """Return a source of a kind with defaults, whose target is a name and perhaps an address."""
     name = kind.__module__.rpartition(".")[2]
-    target = Target("target-1", name, address, "", options)
+    target = Target("target-1", name, address, "", OPTIONS.get(name, {}) | options)
     return kind(kind.settings_type.model_validate({"timeout": "2s"}), target, SeriesTable())
 
 
@@ -175,7 +178,7 @@ class TestEverySource:
             pytest.skip("runs on the host and has no address")
         with socket.socket() as taken:  # bound and not listening: every connection is refused
             taken.bind(("127.0.0.1", 0))
-            source = built(kind, f"{kind.schemes[0]}://127.0.0.1:{taken.getsockname()[1]}/x")
+            source = built(kind, f"{kind.schemes[0]}://127.0.0.1:{taken.getsockname()[1]}/1")
             with pytest.raises(SourceUnavailable) as wrong:
                 await source.read(AT)
             await source.close()
@@ -327,6 +330,12 @@ def nvue_bodies(folder: Path) -> list[Path]:
     return [folder]
 
 
+def registers(folder: Path) -> list[Path]:
+    words = [305, 398, 93, 420, 273, 61, 240, 180, 88, 241, 40, 110, 0]
+    rows = (f"holding,{address},{word}" for address, word in enumerate(words))
+    return _files(folder, dump="\n".join(rows))
+
+
 def _document(folder: Path, content: Any) -> list[Path]:
     folder.mkdir(exist_ok=True)
     (folder / "reply.json").write_text(json.dumps(content))
@@ -342,6 +351,7 @@ EMULATED = {
     "ibtools": [rails],
     "kernlog": [kernel_log],
     "mlxlink": [firmware],
+    "modbus": [registers],
     "netbox": [records],
     "nvsmi": [nvlinks],
     "nvue": [nvue_bodies],

@@ -1,0 +1,1 @@
+"""What the modbus source does with a device's registers: asked for, and made into readings."""
