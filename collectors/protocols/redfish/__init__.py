@@ -1,0 +1,1 @@
+"""Redfish (DMTF DSP0266): resources, collections, metric reports and pushed events, decoded."""

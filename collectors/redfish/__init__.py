@@ -1,0 +1,1 @@
+"""Redfish resources as columns: their names, layouts, walks, reports and pushed events."""

@@ -1,0 +1,117 @@
+"""Service: what one Redfish service told in a poll, as columns; outlives polls.
+
+Live visits and captures hand the same bodies to it, so both go through the same decoders.
+"""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from collectors.maps.columns import Columns
+from collectors.maps.names import device_name
+from collectors.maps.places import Places
+from collectors.protocols.redfish.documents import Body
+from collectors.protocols.redfish.reports import Message
+from collectors.redfish import facts, kinds, names
+from collectors.redfish.names import Facts, Names
+from collectors.redfish.reported import Reported
+from collectors.redfish.sheet import Sheet, Taken, ordered
+from collectors.source import Target
+from fabrichealth.events import Event
+from fabrichealth.model import Ids, Poll, Reason, SeriesTable
+
+GRAVE = frozenset({"Critical", "Warning"})
+FATAL = "Critical"
+
+
+class Service:
+    """The resources of one target."""
+
+    def __init__(self, target: Target, table: SeriesTable, clock: int, stale_after: float) -> None:
+        self._places = Places(target)
+        self._table = table
+        self._clock = clock
+        self._stale_after = stale_after
+        self._facts = Facts()
+        self.sheet = Sheet(table, Names(self._places, self._facts))
+        self.reported = Reported(table, device_name(target.subject))
+        self._about: Ids = table.intern_all(())
+        self._poll: dict[str, Taken] = {}
+        self._order: tuple[str, ...] = ()
+        self._by_time: dict[float, Columns] = {}
+
+    @property
+    def device(self) -> str:
+        """The device that the service belongs to."""
+        return self._places.device
+
+    def learn(self, tree: Mapping[str, Body]) -> None:
+        """Take up how the resources of a tree, by place, hang together."""
+        known = names.facts(self._places, tree)
+        maker = next((said for body in tree.values() if (said := kinds.maker(body))), "")
+        if known != self._facts or maker != self.sheet.maker:
+            self._facts = known
+            self.sheet.forget(Names(self._places, known), maker)
+            self.reported.forget()
+        told = facts.info(self.sheet.names, self._places, tree)
+        self._about = self._table.intern_all(told)
+        self._order = tuple(ordered(tree))
+
+    def begin(self, at: float, columns: Columns) -> None:
+        """Start a poll at `at` (unix seconds); what one that was cut off had taken is forgotten."""
+        self._poll = {}
+        self._by_time = {at: columns}
+
+    def take(self, path: str, body: Body, known: Taken | None = None) -> Taken:
+        """Take one resource; `known` is what it told before, if it is the same still."""
+        taken = known or self.sheet.read(path, body)
+        self._poll[path] = taken
+        return taken
+
+    def report(self, report: Body, at: float) -> None:
+        """Take one metric report."""
+        self.reported.take(report, self.sheet, at, self._by_time)
+
+    def hear(self, messages: Iterable[Message], at: float, columns: Columns) -> None:
+        """Take messages: detectors that were wet, and what is grave, as events."""
+        told = list(messages)
+        self.reported.hear(told, self.sheet, at, self._by_time)
+        for one in told:
+            if one.severity in GRAVE:
+                columns.events.append(_event(one, self.device, at))
+
+    def finish(self, at: float, columns: Columns) -> Poll:
+        """Return the poll."""
+        rank = {path: number for number, path in enumerate(self._order)}
+        poll = self._poll
+        bodies = {path: poll[path] for path in sorted(poll, key=lambda one: rank.get(one, -1))}
+        self._drop_stale(bodies, columns)
+        self.sheet.take(bodies, columns)
+        for series in self._about.tolist():
+            columns.put(series, 1.0)
+        whole = columns.poll(self._clock, at)
+        batches, refused = list(whole.batches), list(whole.refused)
+        del self._by_time[at]
+        for when, told in sorted(self._by_time.items()):
+            part = told.poll(self._clock, when)
+            batches += part.batches
+            refused += part.refused
+        return Poll(batches, refused, [], whole.events, whole.missing)
+
+    def _drop_stale(self, bodies: dict[str, Taken], columns: Columns) -> None:
+        """Leave out sensors whose own stamp lies far behind the newest of the poll.
+
+        The controller's clock may be off by hours, so its stamps are compared with each other.
+        """
+        stamps = {path: when for path, one in bodies.items() if (when := one.stamp) is not None}
+        newest = max(stamps.values(), default=0.0)
+        for path, when in stamps.items():
+            if newest - when > self._stale_after:
+                for cell in bodies.pop(path).layout.cells:
+                    labels = dict(zip(cell.metric.labels, cell.labels, strict=True))
+                    columns.refuse(Reason.STALE, str(cell.metric), labels, newest - when)
+
+
+def _event(one: Message, device: str, at: float) -> Event:
+    more: dict[str, Any] = {"code": one.code, "text": one.text, "fatal": one.severity == FATAL}
+    when = at if one.at is None else min(one.at, at)
+    return Event(when, "device_log", {"device": device}, more=more)

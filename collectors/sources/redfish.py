@@ -1,0 +1,94 @@
+"""Redfish: coolant distribution units, rack power, and the controllers of servers and switches.
+
+One visit reads what a service tells of cooling loops, pumps, leaks, feeds, supplies, fans and
+sensors: expanded collections where it offers them, else one resource after the other, never two at
+a time. What metric reports and other resources tell of a sensor is not asked of it again. What
+properties mean is data (`collectors/maps/redfish`), and so is where makers differ. A leak that an
+event tells of counts at its own time, however short it was.
+
+Address: https://HOST. `user` with a secret opens a session, which is used until it ends and closed
+at the end; a secret alone is a bearer token. Captures: bodies, maps from place to body, and pushed
+events.
+"""
+
+from pathlib import Path
+
+from collectors.maps import redfish_rules
+from collectors.maps.columns import Columns
+from collectors.protocols.redfish import reports
+from collectors.redfish import captures, facts
+from collectors.redfish.service import Service
+from collectors.source import LOGIN, TRUST, Source, SourceSettings, Target
+from fabrichealth.errors import SourceUnavailable
+from fabrichealth.model import Poll, Reason, SeriesTable
+from fabrichealth.settings import Duration, seconds
+
+LATEST = 1e10
+"""Unix seconds of the year 2286: a later time stamp is none."""
+
+
+class RedfishSettings(SourceSettings):
+    """Redfish section of the configuration."""
+
+    period: Duration = seconds(30)
+    """How often readings are read; controllers are slow, and refresh sensors each 10 to 30 s."""
+
+    timeout: Duration = seconds(25)
+    """Give up on one visit after this long; what has come by then is kept."""
+
+
+class Redfish(Source):
+    """One Redfish service."""
+
+    settings_type = RedfishSettings
+    settings: RedfishSettings
+    schemes = ("https", "http")
+    options = (*LOGIN, *TRUST)
+    metrics = tuple(dict.fromkeys((*redfish_rules.metrics(), *facts.METRICS)))
+
+    def __init__(self, settings: RedfishSettings, target: Target, table: SeriesTable) -> None:
+        super().__init__(settings, target, table)
+        self._service = Service(target, table, self.clock, settings.stale_after)
+
+    async def read(self, at: float) -> Poll:
+        """Read the service once.
+
+        Raises:
+            SourceUnavailable: no answer, or one that is not Redfish's.
+        """
+        raise self.addressless
+
+    def captured(self, files: list[Path], at: float) -> Poll:
+        """Read one poll from the bodies in these files.
+
+        Raises:
+            SourceUnavailable: none of them is a body of Redfish.
+        """
+        found = captures.bodies(files)
+        if not found.found:
+            why = next(iter(found.wrong.values()), "there is no file")
+            raise SourceUnavailable(
+                f"{files[0]}: no resource of Redfish ({why}); give bodies as the service answers, "
+                "or a JSON map from place to body"
+            )
+        columns = Columns(self.table)
+        service = self._service
+        service.learn(found.resources)
+        service.begin(at, columns)
+        for path, body in found.resources.items():
+            service.take(path, body)
+        for report in found.reports:
+            service.report(report, at)
+        for event in found.events:
+            service.hear(reports.messages(event), at, columns)
+        for place, why in found.wrong.items():
+            columns.refuse(Reason.MALFORMED, place, {"device": service.device}, why)
+        return service.finish(at, columns)
+
+    def moment(self, files: list[Path]) -> float | None:
+        """Return the newest time stamp in the bodies."""
+        try:
+            found = captures.moment(files)
+        except SourceUnavailable:
+            return None
+        return found if found is not None and found < LATEST else None
