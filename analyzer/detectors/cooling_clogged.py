@@ -13,7 +13,14 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.evidence.cooling.balance import meter_at_fault
-from analyzer.evidence.cooling.baselines import BASE, raised, renewals, since, usual
+from analyzer.evidence.cooling.baselines import (
+    BASE,
+    plugged,
+    raised,
+    renewals,
+    since,
+    usual,
+)
 from analyzer.evidence.cooling.loops import (
     DROP,
     FLOW_TO,
@@ -53,45 +60,39 @@ class CoolingClogged(CoolingDetector[CoolingCloggedSettings]):
         scores = change / np.log(self.settings.resistance_ratio)
         wrong = meter_at_fault(cooling, change / found.exponent[:, None])
         known = {str(one.about) for one in view.before}
+        touched = plugged(cooling, view)
         for place in raised(cooling, scores, view.before).tolist():
             about = cooling.places.about(place)
             sudden = stepped(change[place]) and str(about) not in known
-            if wrong[place] or (sudden and not _touched(view, cooling, place)):
+            if wrong[place] or (sudden and not touched[place]):
                 continue
-            yield self._finding(cooling, place, scores, change, float(base[place]))
-
-    def _finding(
-        self, cooling: Cooling, place: int, scores: Floats, change: Floats, base: float
-    ) -> Finding:
-        view, about = cooling.view, cooling.places.about(place)
-        ratio = float(np.exp(change[place, -1]))
-        flow, drop = last(cooling[FLOW_TO], place), last(cooling.pressure_drop, place)
-        touched = _touched(view, cooling, place)
-        says = f"{about}: {ratio:.2f} times as hard to flow through as it was"
-        reason = "; a part of it was plugged just before: is it fully mated?" if touched else ""
-        return Finding(
-            kind=COOLING_CLOGGED,
-            about=about,
-            score=max(float(scores[place, -1]), 1.0),
-            since=since(cooling, scores, place, view.before),
-            at=view.now,
-            evidence=[
-                line(cooling, FLOW_TO, place, ratio, says, 1.0, "times its own resistance"),
-                line(cooling, FLOW_TO, place, flow, f"{flow:.1f} L/min now"),
-                line(cooling, DROP, place, drop, f"at a drop of {drop:.1f} kPa"),
-            ],
-            because=f"{says}, its siblings are not: {flow:.1f} L/min at {drop:.1f} kPa"
-            f"{controlled(cooling, place)}{reason}",
-            detail={BASE: base},
-        )
+            yield _finding(cooling, place, scores, change, float(base[place]), bool(touched[place]))
 
 
 REPLACED = frozenset({"part_replaced"})
 """Only new parts have a new resistance; what was merely plugged must have its old one."""
 
-PLUGGED = frozenset({"part_touched", "part_replaced", "repair_end", "maintenance_end"})
 
-
-def _touched(view: View, cooling: Cooling, place: int) -> bool:
-    """Return whether somebody plugged something in this branch within the last day."""
-    return bool(renewals(cooling, view, PLUGGED)[place] > view.now - 86_400.0)
+def _finding(
+    cooling: Cooling, place: int, scores: Floats, change: Floats, base: float, touched: bool
+) -> Finding:
+    view, about = cooling.view, cooling.places.about(place)
+    ratio = float(np.exp(change[place, -1]))
+    flow, drop = last(cooling[FLOW_TO], place), last(cooling.pressure_drop, place)
+    says = f"{about}: {ratio:.2f} times as hard to flow through as it was"
+    reason = "; a part of it was plugged just before: is it fully mated?" if touched else ""
+    return Finding(
+        kind=COOLING_CLOGGED,
+        about=about,
+        score=max(float(scores[place, -1]), 1.0),
+        since=since(cooling, scores, place, view.before),
+        at=view.now,
+        evidence=[
+            line(cooling, FLOW_TO, place, ratio, says, 1.0, "times its own resistance"),
+            line(cooling, FLOW_TO, place, flow, f"{flow:.1f} L/min now"),
+            line(cooling, DROP, place, drop, f"at a drop of {drop:.1f} kPa"),
+        ],
+        because=f"{says}, its siblings are not: {flow:.1f} L/min at {drop:.1f} kPa"
+        f"{controlled(cooling, place)}{reason}",
+        detail={BASE: base},
+    )

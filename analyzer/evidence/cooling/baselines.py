@@ -123,6 +123,18 @@ def _touches(scope: Mapping[str, str], loop: str, topology: Topology) -> bool:
     return True
 
 
+PLUGGED = RENEWED | {"part_touched"}
+"""Events after which a quick connector may not be fully mated."""
+
+PLUGGED_SECONDS = 86_400.0
+"""What was plugged in the last day may be why flow changed."""
+
+
+def plugged(trails: Trails, view: View) -> NDArray[np.bool_]:
+    """Return in which places somebody plugged something lately ([place])."""
+    return np.asarray(renewals(trails, view, PLUGGED) > view.now - PLUGGED_SECONDS, np.bool_)
+
+
 WORK_LASTS = 4 * 3600.0
 """Work whose end nobody wrote down is over by then (contract 4)."""
 

@@ -81,7 +81,7 @@ class CoolingDetector(Detector[S]):
     """A detector that looks at loops as `Cooling`."""
 
     metrics: ClassVar[tuple[Metric, ...]] = METRICS
-    recalls = METRICS
+    recalls: ClassVar[tuple[Metric, ...]] = METRICS
 
     @property
     def looks_back(self) -> float:
@@ -125,9 +125,10 @@ class Cooling(Trails):
         every = self[chosen]
         return np.where(self.facility[:, None] >= 0, every[self.facility], np.nan)
 
-    def of_main(self, chosen: Chosen) -> Floats:
-        """Return a quantity of the main of each place's loop."""
-        return self[chosen][self.places.main]
+    def nearest(self, chosen: Chosen) -> Floats:
+        """Return a quantity by each place's own meter, else by its main's."""
+        own = self[chosen]
+        return np.where(np.isfinite(own), own, own[self.places.main])
 
     @cached_property
     def pressure_drop(self) -> Floats:
@@ -139,7 +140,7 @@ class Cooling(Trails):
     @cached_property
     def cold(self) -> Floats:
         """Supply temperature of each place, °C: its own meter, else the main's."""
-        return np.where(np.isfinite(self[COLD]), self[COLD], self.of_main(COLD))
+        return self.nearest(COLD)
 
     @cached_property
     def heat(self) -> Floats:
@@ -177,7 +178,7 @@ class Cooling(Trails):
         found = np.zeros(self[FLOW_TO].shape)
         known = np.zeros(len(self.places), np.bool_)
         power = self._rack_power()
-        for rack, mine in self._cooled.items():
+        for rack, mine in self.cooled.items():
             trail = power.get(rack)
             for place, share in mine:
                 found[place] += np.nan if trail is None else share * trail
@@ -186,7 +187,7 @@ class Cooling(Trails):
         return found
 
     @cached_property
-    def _cooled(self) -> dict[str, list[tuple[int, float]]]:
+    def cooled(self) -> dict[str, list[tuple[int, float]]]:
         """Of each rack the places that carry its heat, and what share of it."""
         topology, numbers = self.view.topology, self.places.numbers
         loop_of = {rack: loop.name for loop in topology.loops.values() for rack in loop.racks}
@@ -204,7 +205,7 @@ class Cooling(Trails):
     def _rack_power(self) -> dict[str, Floats]:
         window, past = self.view[RACK_POWER], self.view.past(RACK_POWER)
         now = present(window, self.hold)
-        bins = laid(past.values, past, self._axis)
+        bins = laid(past.values, past, self.axis)
         found = {
             past.labels(row)[0]: np.append(bins[row], np.nan) for row in range(len(past))
         }  # fmt: skip

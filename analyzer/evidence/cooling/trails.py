@@ -99,18 +99,19 @@ class Trails:
         return places(self.view[FLOW].table)
 
     @cached_property
-    def _axis(self) -> Past:
+    def axis(self) -> Past:
+        """The past whose bins all trails are laid on."""
         return max((self.view.past(one) for one in self.axis_metrics), key=lambda p: len(p.starts))
 
     @property
     def starts(self) -> Floats:
         """When each column begins ([bin + 1], unix seconds)."""
-        return np.append(self._axis.starts, self.view.now - self.hold)
+        return np.append(self.axis.starts, self.view.now - self.hold)
 
     @property
     def ends(self) -> Floats:
         """When each column ends ([bin + 1], unix seconds)."""
-        return np.append(self._axis.ends, self.view.now)
+        return np.append(self.axis.ends, self.view.now)
 
     def __getitem__(self, chosen: Chosen) -> Floats:
         """Return the trail of a quantity ([place, bin + 1])."""
@@ -130,7 +131,7 @@ class Trails:
         return chosen.merge(level[:, None], place, len(self.places))[:, 0]
 
     def _past(self, chosen: Chosen) -> Floats:
-        past, axis, size = self.view.past(chosen.metric), self._axis, len(self.places)
+        past, axis, size = self.view.past(chosen.metric), self.axis, len(self.places)
         key = (chosen, size, axis.starts.tobytes())
         kept = _kept.setdefault(past, {})
         if key not in kept:
@@ -144,12 +145,23 @@ class Trails:
 def laid(values: Floats, past: Past, axis: Past) -> Floats:
     """Return columns of a past where they stand on the axis of another ([s, bin])."""
     if past is axis or np.array_equal(past.starts, axis.starts):
-        return values
+        return _bridged(values)
     found = np.full((len(values), len(axis.starts)), np.nan)
     if len(axis.starts) and len(past.starts):
         at = np.minimum(np.searchsorted(axis.starts, past.starts), len(axis.starts) - 1)
         same = (axis.starts[at] == past.starts) & (axis.ends[at] == past.ends)
         found[:, at[same]] = values[:, same]
+    return _bridged(found)
+
+
+def _bridged(values: Floats) -> Floats:
+    """Return a past in which a bin without a reading repeats the one before it, once.
+
+    What is read by the hour has every other bin of half an hour, and two meters not the same ones.
+    """
+    found = values.copy()
+    gap = ~np.isfinite(values[:, 1:])
+    found[:, 1:][gap] = values[:, :-1][gap]
     return found
 
 

@@ -1,0 +1,92 @@
+"""One chip that is hot for what it draws while the coolant at its plate is as it was.
+
+Its thermal resistance, (case - supply) / power, rises against its own past and against the chips
+that share its branch; flow and supply are theirs too, so what is left is the contact to the cold
+plate. Stays quiet where all chips of a branch are hot (flow, or supply), on chips that always sat
+worse, and on idle ones.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from pydantic import Field
+
+from analyzer.evidence.cooling.baselines import STAYS
+from analyzer.evidence.cooling.chips import Chips, chips, own_change
+from analyzer.evidence.cooling.loops import METRICS, CoolingDetector, CoolingSettings
+from analyzer.evidence.testimony import evidence
+from fabrichealth.catalogue.accelerators import POWER, TEMPERATURE
+from fabrichealth.kinds import COOLING_THERMAL_CONTACT
+from fabrichealth.model import Finding, Floats, Place, View
+from fabrichealth.settings import Duration, seconds
+
+
+class CoolingThermalContactSettings(CoolingSettings):
+    """Cooling-thermal-contact section of the configuration."""
+
+    hold: Duration = seconds(600)
+    """Loads of a job swing within seconds; its medians do not."""
+
+    risen_ratio: float = Field(default=1.2, gt=1)
+    """A thermal resistance so many times its own usual one is a contact lost (our estimate)."""
+
+    peers_ratio: float = Field(default=1.1, gt=1)
+    """And so many times that of the chips beside it."""
+
+    alone_ratio: float = Field(default=1.4, gt=1)
+    """Without a past of its own, so many times that of the chips beside it."""
+
+
+class CoolingThermalContact(CoolingDetector[CoolingThermalContactSettings]):
+    """Thermal resistance of chips against themselves and peers; score 1.0 is the ratio."""
+
+    kinds = (COOLING_THERMAL_CONTACT,)
+    metrics = (TEMPERATURE, POWER, *METRICS)
+    recalls = (TEMPERATURE, POWER, *METRICS)
+    settings_type = CoolingThermalContactSettings
+
+    def judge(self, view: View) -> Iterator[Finding]:
+        """Yield one finding for each chip that lost contact to its plate."""
+        own, found = self.settings, chips(self.cooling(view))
+        if not found.names:
+            return
+        beside, risen = found.against_peers(found.thermal), own_change(found)
+        with np.errstate(invalid="ignore"):
+            both = np.minimum(
+                risen / np.log(own.risen_ratio), beside / np.log(own.peers_ratio)
+            )  # fmt: skip
+            scores = np.where(np.isfinite(risen), both, beside / np.log(own.alone_ratio))
+        known = {one.about.id: one for one in view.before if isinstance(one.about, Place)}
+        limit = np.array([STAYS if name in known else 1.0 for name in found.names])
+        with np.errstate(invalid="ignore"):
+            ill = np.flatnonzero(scores[:, -1] >= limit)
+        for row in ill.tolist():
+            yield _finding(found, scores, beside, row, known.get(found.names[row]))
+
+
+def _finding(
+    found: Chips, scores: Floats, beside: Floats, row: int, old: Finding | None
+) -> Finding:
+    cooling, name = found.cooling, found.names[row]
+    case, power = float(found.case[row, -1]), float(found.power[row, -1])
+    cold = float(cooling.cold[found.place[row], -1])
+    ratio = float(np.exp(beside[row, -1]))
+    usual = cold + (case - cold) / ratio
+    known = np.isfinite(scores[row])
+    calm = np.flatnonzero(known & (scores[row] < STAYS))
+    ill = np.flatnonzero(known & (np.arange(len(known)) > (calm[-1] if len(calm) else -1)))
+    since = float(cooling.starts[ill[0]])
+    says = f"{case:.1f} °C at {power:.0f} W and {cold:.1f} °C supply, its peers {usual:.1f} °C"
+    return Finding(
+        kind=COOLING_THERMAL_CONTACT,
+        about=Place("device", name),
+        score=max(float(scores[row, -1]), 1.0),
+        since=min(since, old.since) if old else since,
+        at=cooling.view.now,
+        evidence=[
+            evidence(TEMPERATURE, (name,), case, cooling.view.now, says, usual),
+            evidence(POWER, (name,), power, cooling.view.now, f"draws {power:.0f} W"),
+        ],
+        because=f"{name}: {says} ({ratio:.2f} times their thermal resistance); "
+        "the coolant of its branch is well",
+    )
