@@ -184,11 +184,14 @@ def facts(places: Places, bodies: Mapping[str, Body]) -> Facts:
 def _called(places: Places, units: Mapping[str, Body]) -> dict[str, str]:
     """Return the names of units; one alone is the target's device itself."""
     named = places.target.topology.named
+    same = Counter(map(last, units))
     found = {}
     for path, body in units.items():
         said = (_said(body, key) for key in ("UUID", "SerialNumber", "AssetTag"))
         known = next((name for text in said if text and (name := named(text))), None)
         own = places.device if len(units) == 1 else f"{places.device}-{last(path)}"
+        if same[last(path)] > 1:  # a CDU 1 and a PDU 1
+            own = f"{places.device}-{last(parent(path))}-{last(path)}"
         found[path] = device_name(known or own)
     return found
 

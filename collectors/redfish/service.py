@@ -61,11 +61,14 @@ class Service:
         self._poll = {}
         self._by_time = {at: columns}
 
-    def take(self, path: str, body: Body, known: Taken | None = None) -> Taken:
-        """Take one resource; `known` is what it told before, if it is the same still."""
-        taken = known or self.sheet.read(path, body)
-        self._poll[path] = taken
+    def take(self, path: str, body: Body) -> Taken:
+        """Take one resource, and return what it told."""
+        taken = self._poll[path] = self.sheet.read(path, body)
         return taken
+
+    def again(self, path: str, taken: Taken) -> None:
+        """Take one resource that says the same as when it told this."""
+        self._poll[path] = taken
 
     def report(self, report: Body, at: float) -> None:
         """Take one metric report."""

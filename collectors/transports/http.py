@@ -9,7 +9,7 @@ import asyncio
 import base64
 import ssl
 import zlib
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Container, Mapping
 from dataclasses import dataclass
 from http.client import responses
 from typing import Any
@@ -90,8 +90,9 @@ class HttpClient:
         *,
         headers: Mapping[str, str] | None = None,
         json: Any = None,
+        also: Container[int] = (),
     ) -> Reply:
-        """Make one request.
+        """Make one request; `also` are statuses beside success that the caller understands.
 
         Raises:
             SourceUnavailable: no answer in time, an answer that is no success, or too much.
@@ -105,12 +106,37 @@ class HttpClient:
                     method, url, headers=sent, json=json, allow_redirects=False, ssl=self._tls
                 ) as response,
             ):
-                self._check(url, response)
+                if response.status not in also:
+                    self._check(url, response)
                 body = await self._body(url, response)
                 kind = response.headers.get("Content-Type", "")
                 return Reply(body, kind, response.status, response.headers)
         except TimeoutError:
             raise self._unavailable(url, f"no whole answer within {self._timeout:g} s") from None
+        except (aiohttp.ClientError, ssl.SSLError, OSError, ValueError) as wrong:
+            raise self._unavailable(url, _reason(wrong)) from None
+
+    async def chunks(
+        self, path: str = "", headers: Mapping[str, str] | None = None
+    ) -> AsyncIterator[bytes]:
+        """Yield what a stream without end sends, as it comes; only its beginning is timed.
+
+        Raises:
+            SourceUnavailable: it did not begin in time, is no success, or broke off.
+        """
+        url = self._address.join(URL(path)) if path else self._address
+        sent = {**self._credentials(), **(headers or {})}
+        try:
+            async with asyncio.timeout(self._timeout):
+                response = await self._connected().get(
+                    url, headers=sent, allow_redirects=False, ssl=self._tls
+                )
+            async with response:
+                self._check(url, response)
+                async for chunk in response.content.iter_any():
+                    yield chunk
+        except TimeoutError:
+            raise self._unavailable(url, f"no answer within {self._timeout:g} s") from None
         except (aiohttp.ClientError, ssl.SSLError, OSError, ValueError) as wrong:
             raise self._unavailable(url, _reason(wrong)) from None
 

@@ -72,9 +72,9 @@ def read(
     return source.captured([file], AT), source.table
 
 
-def told(folder: Path, metric: Metric, tree: Tree, **options: str) -> dict[Labels, float]:
+def told(folder: Path, metric: Metric, tree: Tree) -> dict[Labels, float]:
     """Return one metric of such a map."""
-    poll, table = read(folder, tree, **options)
+    poll, table = read(folder, tree)
     return readings(poll, table, metric)
 
 

@@ -26,6 +26,8 @@ from emulator.nvue import NvueSwitch
 from emulator.optics import ModuleState
 from emulator.pages import dcgm, switch, ualink
 from emulator.plan import Plan
+from emulator.redfish.equipment import Cdu, Pdu, Shelf, Site
+from emulator.redfish.tree import tree as redfish_tree
 from emulator.snmp import Variable
 from emulator.snmp_switch import SnmpSwitch
 from emulator.sonic import SonicSwitch
@@ -336,6 +338,11 @@ def registers(folder: Path) -> list[Path]:
     return _files(folder, dump="\n".join(rows))
 
 
+def redfish_bodies(folder: Path) -> list[Path]:
+    equipment = Site({"1": Cdu()}, {"1": Pdu()}, {"s1": Shelf()}, reported=("Total",))
+    return _document(folder, redfish_tree(equipment, "2026-01-01T00:00:00Z", 1))
+
+
 def _document(folder: Path, content: Any) -> list[Path]:
     folder.mkdir(exist_ok=True)
     (folder / "reply.json").write_text(json.dumps(content))
@@ -356,6 +363,7 @@ EMULATED = {
     "nvsmi": [nvlinks],
     "nvue": [nvue_bodies],
     "prom": [accelerators, leaf, scale_up_adapter],
+    "redfish": [redfish_bodies],
     "snmp": [walked],
     "sonic": [databases, sonic_switch],
     "ufm": [telemetry],

@@ -1,0 +1,207 @@
+"""Redfish over HTTP (DSP0266): one session, one request at a time, and a pause between requests.
+
+Controllers have few places for sessions and little to compute with. A session is opened once and
+used until the service no longer knows it, then opened anew once; it is closed at the end. Where no
+place is free, requests carry name and password themselves (basic authentication), and a session is
+tried again only after a while. What has not changed since (ETag) is not sent again.
+"""
+
+import asyncio
+import base64
+from collections.abc import AsyncIterator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlsplit
+
+from collectors.protocols.redfish import documents
+from collectors.source import LOGIN, Target
+from collectors.transports.http import HttpClient, Reply
+from collectors.transports.secrets import secret
+from fabrichealth.errors import MalformedReply, SourceUnavailable
+
+SESSIONS = f"{documents.ROOT}/SessionService/Sessions"
+UNCHANGED = 304
+UNKNOWN = 401
+FORBIDDEN = 403
+NO_SESSIONS = frozenset({404, 405, 501})
+FAILURES = frozenset(range(400, 600))
+
+
+class UnusableAnswer(SourceUnavailable):
+    """The service answers, and not what Redfish is: a page for people, or half a body."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a place answered; nothing new where it is the same as before."""
+
+    body: Any
+    etag: str
+    unchanged: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Pacing:
+    """How a controller is spared; all in seconds."""
+
+    answer: float
+    """Patience with one request."""
+    spacing: float
+    """Pause between two requests."""
+    login: float
+    """How long no session is tried after one was refused."""
+
+
+class RedfishClient:
+    """The connection to one service.
+
+    Raises:
+        SiteError: address or options cannot be used; the message says which.
+    """
+
+    def __init__(self, target: Target, pacing: Pacing, max_bytes: int) -> None:
+        plain = {key: word for key, word in target.options.items() if key not in LOGIN}
+        self._target = target
+        self._pacing = pacing
+        self._http = HttpClient(replace(target, options=plain), pacing.answer, max_bytes)
+        path = urlsplit(target.address).path.rstrip("/")
+        self._prefix = path.partition(documents.ROOT)[0]
+        self._token = ""
+        self._session = ""
+        self._no_session_until = 0.0
+        self._refused = ""
+        self._one_login = asyncio.Lock()
+        self._free_at = 0.0
+        self.notes: list[str] = []
+        """What a person should know of the logins of the last visit."""
+
+    @property
+    def where(self) -> str:
+        """The address, for messages."""
+        return self._http.where
+
+    async def get(self, path: str, etag: str = "") -> Answer:
+        """Read a place, `/redfish/v1/..`; `etag` is that of the answer which is known.
+
+        Raises:
+            NoSuchResource: the service has nothing there.
+            UnusableAnswer: it is not JSON.
+            SourceUnavailable: no answer in time, or no login.
+        """
+        asked = {"Accept": "application/json", "OData-Version": "4.0"}
+        if etag:
+            asked["If-None-Match"] = etag
+        reply = await self._ask("GET", path, asked, {UNCHANGED, UNKNOWN})
+        if reply.status == UNKNOWN and self._token:
+            self._token = self._session = ""  # the service has forgotten us, as after a restart
+            reply = await self._ask("GET", path, asked, {UNCHANGED, UNKNOWN})
+        if reply.status == UNKNOWN:
+            why = f" ({self._refused})" if self._refused else ""
+            raise SourceUnavailable(
+                f"{self._target.name}: {self.where}: answered 401{why}; check user and secret_file"
+            )
+        if reply.status == UNCHANGED:
+            return Answer(None, etag, unchanged=True)
+        try:
+            body = documents.document(reply.body, reply.content_type)
+        except MalformedReply as wrong:
+            raise UnusableAnswer(f"{self._target.name}: {path}: {wrong}") from None
+        return Answer(body, reply.headers.get("ETag", ""))
+
+    async def headers(self) -> Mapping[str, str]:
+        """Return what says who asks: of a session, which is opened if need be.
+
+        Raises:
+            SourceUnavailable: the service does not know the user, or the secret cannot be read.
+        """
+        word = secret(self._target)
+        user = self._target.options.get("user")
+        if word is None:
+            return {}
+        if not user:
+            return {"Authorization": f"Bearer {word}"}
+        loop = asyncio.get_running_loop()
+        async with self._one_login:  # the stream of events asks as well
+            if not self._token and loop.time() >= self._no_session_until:
+                await self._log_in(user, word)
+        if self._token:
+            return {"X-Auth-Token": self._token}
+        pair = base64.b64encode(f"{user}:{word}".encode()).decode()
+        return {"Authorization": f"Basic {pair}"}
+
+    def stream(self, path: str) -> "RedfishStream":
+        """Return a stream of events at a path, not yet begun."""
+        return RedfishStream(self, self._http, self._prefix + path)
+
+    async def close(self) -> None:
+        """Close the session and the connection."""
+        if self._token and self._session:
+            sent = {"X-Auth-Token": self._token}
+            self._token = ""
+            with suppress(SourceUnavailable):  # then it ends by itself
+                await self._http.ask("DELETE", self._session, headers=sent, also=FAILURES)
+        await self._http.close()
+
+    async def _ask(self, method: str, path: str, asked: Mapping[str, str], also: set[int]) -> Reply:
+        sent = {**asked, **await self.headers()}
+        await self._pause()
+        try:
+            return await self._http.ask(method, self._prefix + path, headers=sent, also=also)
+        finally:
+            self._free_at = asyncio.get_running_loop().time() + self._pacing.spacing
+
+    async def _pause(self) -> None:
+        left = self._free_at - asyncio.get_running_loop().time()
+        if left > 0:
+            await asyncio.sleep(left)
+
+    async def _log_in(self, user: str, word: str) -> None:
+        """Open a session; where none is to be had, say so once and wait before the next try."""
+        await self._pause()
+        pair = {"UserName": user, "Password": word}
+        loop = asyncio.get_running_loop()
+        self._no_session_until = loop.time() + self._pacing.login  # if this is cut off as well
+        path = self._prefix + SESSIONS
+        reply = await self._http.ask("POST", path, json=pair, also=FAILURES)
+        self._free_at = loop.time() + self._pacing.spacing
+        if reply.status in {UNKNOWN, FORBIDDEN}:
+            self._refused = "the login is refused"
+            return
+        token = reply.headers.get("X-Auth-Token", "")
+        if reply.status < min(FAILURES) and token:
+            self._token, self._session = token, _session(reply)
+            self._refused, self._no_session_until = "", 0.0
+            return
+        if reply.status in NO_SESSIONS:
+            self._refused = "it has no sessions"
+            return
+        self._refused = f"no session: answered {reply.status}, no free login slot?"
+        self.notes.append(f"{self._refused} Basic authentication is used instead")
+
+
+class RedfishStream:
+    """One stream of server-sent events."""
+
+    def __init__(self, client: RedfishClient, http: HttpClient, path: str) -> None:
+        self._client, self._http, self._path = client, http, path
+
+    async def chunks(self, last_id: str) -> AsyncIterator[bytes]:
+        """Yield bytes as they come, behind the event of this id."""
+        sent = {"Accept": "text/event-stream", **await self._client.headers()}
+        if last_id:
+            sent["Last-Event-ID"] = last_id
+        async for chunk in self._http.chunks(self._path, sent):
+            yield chunk
+
+
+def _session(reply: Reply) -> str:
+    """Return the path of a session that was opened."""
+    said = documents.place(reply.headers.get("Location", ""))
+    if said:
+        return said
+    try:
+        body = documents.document(reply.body)
+    except MalformedReply:
+        return ""
+    return documents.link({"": body}, "") if isinstance(body, dict) else ""
