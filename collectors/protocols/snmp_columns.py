@@ -78,6 +78,11 @@ class Recording:
         self._oids = [oid for _, oid in rows]
         self._variables = variables
 
+    def variables(self, oids: Iterable[str]) -> dict[str, Answer]:
+        """Return single variables, as far as they are there."""
+        found = self._variables
+        return {oid: Answer((oid,), (found[oid],)) for oid in oids if oid in found}
+
     def column(self, oid: str) -> Answer:
         """Return what lies below an OID."""
         stem = key(oid)

@@ -1,7 +1,8 @@
 """What a visit asks of an agent; whoever does the I/O answers.
 
-A part of a visit is a generator: it yields OIDs of columns and is sent what lies below them. The
-live agent and a recorded walk answer the same questions, so that both go through the same decoders.
+A part of a visit is a generator: it yields OIDs of columns and is sent what lies below them, or the
+OIDs of single variables as `Exact`. The live agent and a recorded walk answer the same questions,
+so that both go through the same decoders.
 """
 
 from collections.abc import Generator, Mapping
@@ -10,6 +11,13 @@ from collectors.protocols.snmp_columns import Answer, Recording
 
 Answers = Mapping[str, Answer]
 """By the OID that was asked for; a column that is not there is not among them, or empty."""
+
+
+class Exact(tuple[str, ...]):
+    """OIDs of variables known before; each that is there is answered by itself."""
+
+    __slots__ = ()
+
 
 Part = Generator[tuple[str, ...], Answers, None]
 """One part of a visit."""
@@ -20,6 +28,10 @@ def run(part: Part, recording: Recording) -> None:
     try:
         asked = next(part)
         while True:
-            asked = part.send({oid: recording.column(oid) for oid in asked})
+            asked = part.send(
+                recording.variables(asked)
+                if isinstance(asked, Exact)
+                else {oid: recording.column(oid) for oid in asked}
+            )
     except StopIteration:
         return

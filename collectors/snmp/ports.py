@@ -41,6 +41,11 @@ class Ports:
     _described: Answer = NONE
     _wrong: list[tuple[Reason, str, str]] = field(default_factory=list)
 
+    @property
+    def named(self) -> bool:
+        """Whether the agent has names of ports (ifXTable), as every switch does."""
+        return bool(self._said.oids)
+
     def read(self, columns: Columns) -> Part:
         """Read the names; and what the rows are, if the names moved."""
         name, words, kind = (

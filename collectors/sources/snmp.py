@@ -1,8 +1,13 @@
-"""Switches over SNMP v2c and v3: ports, counters, pause, module and board sensors, neighbours.
+"""Switches, PDUs and coolers over SNMP v2c and v3: ports, sensors, neighbours; power and outlets.
 
 What every agent has: IF-MIB with its 64-bit columns, EtherLike-MIB, IEEE8021-PFC-MIB,
 ENTITY-SENSOR-MIB, LLDP-MIB. What a column means is data (`collectors/maps/snmp`); only those
 columns are walked. Ports are known by ifName, whatever index an agent gives them after a restart.
+
+PDUs and coolers tell of themselves in their vendors' MIBs: a profile says what those objects are
+(`collectors/maps/snmp/devices`), and the sysObjectID which profile fits; `mapping` names another,
+or a file of the site's own. Where no profile fits a card that manages such a device, that is told
+with its sysObjectID.
 
 Address: snmp://HOST[:PORT]. Version 2c: the secret is the community. Version 3: `user`, `auth`
 (md5 sha sha224 sha256 sha384 sha512), `priv` (des aes aes192 aes256); the first line of the secret
@@ -22,11 +27,13 @@ from collectors.captures import captured
 from collectors.maps import snmp_rules
 from collectors.maps.columns import Columns
 from collectors.maps.names import device_name
+from collectors.maps.places import Places
 from collectors.protocols import snmprec
 from collectors.protocols.snmp_columns import NONE, Recording
 from collectors.protocols.snmprec import Value
-from collectors.snmp import asking, interfaces, sensors
-from collectors.snmp.asking import Part
+from collectors.snmp import asking, interfaces, profiled, sensors
+from collectors.snmp.asking import Exact, Part
+from collectors.snmp.identified import Identified
 from collectors.snmp.interfaces import Interfaces
 from collectors.snmp.neighbors import Neighbors
 from collectors.snmp.ports import Ports
@@ -88,11 +95,12 @@ class Snmp(Source):
     settings_type = SnmpSettings
     settings: SnmpSettings
     schemes = SCHEMES
-    options = (*LOGIN, "version", "auth", "priv")
+    options = (*LOGIN, "version", "auth", "priv", "mapping")
     closest = 1.0  # agents answer from what they counted a second ago or more
     metrics = (
         *interfaces.metrics(snmp_rules.interfaces()),
         *sensors.metrics(snmp_rules.sensors()),
+        *profiled.metrics(),
         BOOT_TIME,
     )
 
@@ -117,6 +125,7 @@ class Snmp(Source):
             self._ports,
             re.compile(settings.management),
         )
+        self._identified = Identified(table, Places(target), settings.configuration)
         self._due = {"sensors": 0.0, "neighbors": 0.0}
         self._client = (
             SnmpClient(target, settings.answer, settings.tries, settings.repetitions)
@@ -146,23 +155,7 @@ class Snmp(Source):
                 columns.missing.append(name)
                 self._due.update(dict.fromkeys(self._due.keys() & {name}, 0.0))
                 break
-        poll = columns.poll(self.clock, at, neighbors)
-        where = f"{self.target.name}: {self._client.where}"
-        if not answers:
-            raise SourceUnavailable(f"{where} answers with what is no SNMP; check the address")
-        boots = self.table.find(BOOT_TIME, (self._device,))
-        told = any((batch.series != boots).any() for batch in poll.batches)
-        if not told and not any("port" in one.labels for one in poll.refused):
-            if poll.refused or poll.missing:
-                why = str(poll.refused[0].raw) if poll.refused else "no whole answer in time"
-                raise SourceUnavailable(
-                    f"{where} gives nothing of a port ({why}); is its agent well, and timeout: "
-                    "long enough?"
-                )
-            raise SourceUnavailable(
-                f"{where} shows no ports; does the view of this community or user hold IF-MIB?"
-            )
-        return poll
+        return self._checked(columns.poll(self.clock, at, neighbors), self._client, answers)
 
     def captured(self, files: list[Path], at: float) -> Poll:
         """Read one poll from the walks in these files.
@@ -193,12 +186,43 @@ class Snmp(Source):
         if self._client is not None:
             await self._client.close()
 
+    def _checked(self, poll: Poll, client: SnmpClient, answers: int) -> Poll:
+        """Return a poll that tells something.
+
+        Raises:
+            SourceUnavailable: it tells nothing of a port, or of a PDU or cooler.
+        """
+        where = f"{self.target.name}: {client.where}"
+        if not answers:
+            raise SourceUnavailable(f"{where} answers with what is no SNMP; check the address")
+        boots = self.table.find(BOOT_TIME, (self._device,))
+        told = any((batch.series != boots).any() for batch in poll.batches)
+        supplies = self._identified.supply is not None
+        if told or any("port" in one.labels or supplies for one in poll.refused):
+            return poll
+        if poll.refused or poll.missing:
+            why = str(poll.refused[0].raw) if poll.refused else "no whole answer in time"
+            what = "its power or cooling" if supplies else "a port"
+            raise SourceUnavailable(
+                f"{where} gives nothing of {what} ({why}); is its agent well, and timeout: "
+                "long enough?"
+            )
+        raise SourceUnavailable(
+            f"{where} shows no ports; does the view of this community or user hold IF-MIB?"
+        )
+
     def _parts(
         self, at: float, columns: Columns, neighbors: list[Neighbor], *, whole: bool = False
     ) -> Iterator[tuple[str, Part]]:
         """Yield the parts of a visit that are due, by name."""
         yield "uptime", self._booted(at, columns)
+        yield "identity", self._identified.read(at)
+        if (supply := self._identified.supply) is not None:
+            yield "supply", supply.read(at, columns)
+            return
         yield "ports", self._ports.read(columns)
+        if not self._ports.named:
+            self._identified.unknown(columns)
         uptime = self._uptime
         yield "counters", self._interfaces.read(at, uptime.clock(at), uptime.restarted, columns)
         if whole or self._is_due("sensors", at, self.settings.sensors):
@@ -231,7 +255,11 @@ class Snmp(Source):
         try:
             asked = next(part)
             while True:
-                found, wrong = await client.columns(asked)
+                wrong: dict[str, str] = {}
+                if isinstance(asked, Exact):
+                    found = await client.variables(asked)
+                else:
+                    found, wrong = await client.columns(asked)
                 for oid, why in wrong.items():
                     columns.refuse(Reason.MALFORMED, oid, {"device": self._device}, why)
                 answers += len(found)

@@ -7,7 +7,7 @@ the column had last time; an agent that does not answer is asked for less.
 
 import asyncio
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from math import ceil
 from socket import AF_INET
 from urllib.parse import urlsplit
@@ -19,6 +19,7 @@ from gufo.snmp.utils import format_sock_addr
 from collectors.protocols.snmp_columns import Answer, Key, key
 from collectors.protocols.snmprec import Value
 from collectors.source import Target
+from collectors.transports.readable import readable
 from collectors.transports.secrets import secret
 from collectors.transports.snmp_login import Login
 from fabrichealth.errors import MalformedReply, SourceUnavailable
@@ -28,6 +29,9 @@ PORT = 161
 
 FIRST, LEAST = 25, 5
 """Rows asked for at first contact, and of an agent that loses large answers."""
+
+TOGETHER = 40
+"""Variables asked for by one GET at most: their answer fits a packet."""
 
 MOST_ROWS = 20_000
 """A column with more is none of a device's ports, sensors or neighbours."""
@@ -56,6 +60,7 @@ class SnmpClient:
         self._heard = 0.0
         self._rows: dict[str, int] = {}
         self._asked = FIRST
+        self._together = TOGETHER
 
     async def columns(self, oids: Iterable[str]) -> tuple[dict[str, Answer], dict[str, str]]:
         """Return columns as far as the agent has them, and why others cannot be used.
@@ -76,9 +81,57 @@ class SnmpClient:
                 raise
         return found, wrong
 
+    async def variables(self, oids: Sequence[str]) -> dict[str, Answer]:
+        """Return single variables as far as the agent has them, many to a question.
+
+        Raises:
+            SourceUnavailable: the agent does not answer, or refuses the user.
+            MalformedReply: its answers are none.
+        """
+        found: dict[str, Answer] = {}
+        place = 0
+        while place < len(oids):
+            some = oids[place : place + self._together]
+            socket = await self._connected()
+            try:
+                answer = await self._got(socket, some)
+            except SnmpError as why:
+                await self.close()
+                if self._together <= LEAST or isinstance(why, SnmpAuthError):
+                    raise MalformedReply(f"the agent's answer is none ({why})") from None
+                self._together = max(self._together // 2, LEAST)
+                continue
+            except BaseException:
+                await self.close()  # an answer may still be under way
+                raise
+            found |= {oid: Answer((oid,), (value,)) for oid, value in answer.items()}
+            place += len(some)
+        return found
+
     async def close(self) -> None:
         """Let go of the socket."""
         self._socket = None
+
+    async def _got(self, socket: Socket, oids: Sequence[str]) -> dict[str, Value]:
+        """Ask for some variables, again where no answer comes."""
+        for attempt in range(1, self._tries + 1):
+            try:
+                socket.send_get_many(list(oids))
+                async with asyncio.timeout(self._answer):
+                    while True:
+                        await readable(socket.get_fd())
+                        try:
+                            return socket.recv_get_many()
+                        except BlockingIOError:  # the answer to an earlier question
+                            continue
+            except NoSuchInstance:
+                return {}
+            except TimeoutError as wrong:
+                if attempt == self._tries:
+                    raise SourceUnavailable(self._silence(wrong)) from None
+                if isinstance(socket, SnmpV3ClientSocket):
+                    socket = await self._reopened()
+        raise MalformedReply("the agent's answers are none")
 
     async def _column(self, socket: Socket, oid: str) -> Answer:
         """Walk one column, for fewer rows at a time where an answer does not come."""
@@ -147,7 +200,7 @@ class SnmpClient:
         socket.send_get_bulk(place)
         async with asyncio.timeout(self._answer):
             while True:
-                await _readable(socket.get_fd())
+                await readable(socket.get_fd())
                 try:
                     return list(socket.recv_get_bulk(place))
                 except BlockingIOError:  # the answer to an earlier question
@@ -214,7 +267,7 @@ class SnmpClient:
                 socket.send_refresh()
                 async with asyncio.timeout(self._answer):
                     while True:
-                        await _readable(socket.get_fd())
+                        await readable(socket.get_fd())
                         try:
                             return socket.recv_refresh()
                         except BlockingIOError:
@@ -239,19 +292,3 @@ class SnmpClient:
         if known and self._login.priv:
             return f"{said}, though its engine is known; check priv and the passphrase for it"
         return f"{said}; is it up, and does it speak version 3?"
-
-
-async def _readable(descriptor: int) -> None:
-    """Wait until a socket has something to read."""
-    loop = asyncio.get_running_loop()
-    ready = loop.create_future()
-
-    def told() -> None:
-        if not ready.done():
-            ready.set_result(None)
-
-    loop.add_reader(descriptor, told)
-    try:
-        await ready
-    finally:
-        loop.remove_reader(descriptor)

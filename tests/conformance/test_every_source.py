@@ -28,7 +28,8 @@ from emulator.pages import dcgm, switch, ualink
 from emulator.plan import Plan
 from emulator.redfish.equipment import Cdu, Pdu, Shelf, Site
 from emulator.redfish.tree import tree as redfish_tree
-from emulator.snmp import Variable
+from emulator.snmp import Mib, Variable
+from emulator.snmp_pdu import WELL, RackPdu
 from emulator.snmp_switch import SnmpSwitch
 from emulator.sonic import SonicSwitch
 from emulator.tools import hccn_tool, mlxlink, nvidia_smi
@@ -264,9 +265,16 @@ def walked(folder: Path) -> list[Path]:
     plan = Plan(racks=1, hosts_per_rack=2, accelerators=1, rails=1, access=("snmp",))
     fabric = Fabric(plan, 1, AT - 10)
     fabric.advance(AT)
+    return _walk(folder, SnmpSwitch(fabric, "tor-01").mib())
+
+
+def rack_pdu(folder: Path) -> list[Path]:
+    return _walk(folder, RackPdu("pdu-1", outlets=[100.0] * 12, probe=WELL).mib())
+
+
+def _walk(folder: Path, mib: Mib) -> list[Path]:
     lines = [
-        f"{'.'.join(map(str, oid))}|{_recorded(variable)}"
-        for oid, variable in sorted(SnmpSwitch(fabric, "tor-01").mib().items())
+        f"{'.'.join(map(str, oid))}|{_recorded(variable)}" for oid, variable in sorted(mib.items())
     ]
     return _files(folder, walk="\n".join(lines))
 
@@ -364,7 +372,7 @@ EMULATED = {
     "nvue": [nvue_bodies],
     "prom": [accelerators, leaf, scale_up_adapter],
     "redfish": [redfish_bodies],
-    "snmp": [walked],
+    "snmp": [walked, rack_pdu],
     "sonic": [databases, sonic_switch],
     "ufm": [telemetry],
 }
