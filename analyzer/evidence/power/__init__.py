@@ -1,0 +1,1 @@
+"""Power: what feeds, phases, supplies and racks carry, and what that means for breakers."""

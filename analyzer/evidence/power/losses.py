@@ -1,0 +1,173 @@
+"""Losses: feeds without voltage, feeds whose load went over to their partner, meters that died.
+
+A meter says itself that the voltage is gone; or its current falls to nothing while the partner
+takes over at the same moment; or the meter, fed by what it measures, falls silent while the
+partner takes over. A rack that is switched off loses its current too, and nobody takes it over.
+What was usual before is remembered with the finding: a loss may last longer than the window.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from analyzer.evidence.durations import fresh, last_polls, unbroken
+from analyzer.evidence.power.feeds import PHASES, Feeds, Places, lately
+from fabrichealth.catalogue.power import FEED_CURRENT, FEED_VOLTAGE
+from fabrichealth.metric import Metric
+from fabrichealth.model import Finding, Floats, Labels, Place, View, Window
+from fabrichealth.model.quantiles import row_quantile
+
+DEAD = 0.5
+"""A phase below this share of its usual voltage is dead."""
+USUAL = 0.9
+"""Quantile of the window that is taken for what was usual before."""
+LEFT = 0.05
+"""A feed whose current fell below this share of what it carried carries nothing."""
+LEAST = 0.05
+"""A feed that carried less than this share of its rating cannot be seen to lose it."""
+POLLS = 2
+TAKEN = "taken"
+"""Key of the amperes that the partner took over."""
+
+
+@dataclass(frozen=True)
+class Loss:
+    """One feed that is lost, and how that is known."""
+
+    name: str
+    since: float
+    at: float
+    metric: Metric
+    labels: Labels
+    value: float
+    usual: float
+    says: str
+    taken: str = ""
+    """What the partner says."""
+    detail: Mapping[str, float] = field(default_factory=dict)
+    """What a later pass must know of it."""
+
+
+def losses(view: View, found: Feeds, share: float) -> Iterator[Loss]:
+    """Yield each feed that is lost; a partner took over at least this share of its load."""
+    before = {one.about.id: one for one in view.before if isinstance(one.about, Place)}
+    told: set[str] = set()
+    for one in (*_without_voltage(view[FEED_VOLTAGE], before), *_taken(found, share, before)):
+        if one.name not in told:
+            told.add(one.name)
+            yield one
+
+
+def _usual(window: Window, word: str, before: Mapping[str, Finding]) -> Floats:
+    """Return what each row usually says ([s]), as now or as remembered, whatever is more."""
+    usual = row_quantile(window.values, USUAL) if window.values.size else np.empty(len(window))
+    for row in range(len(window) if before else 0):
+        _, name, phase = window.labels(row)
+        if name in before:
+            usual[row] = np.fmax(usual[row], before[name].detail.get(f"{word} {phase}", np.nan))
+    return np.asarray(usual, np.float64)
+
+
+def _remembered(window: Window, rows: list[int], usual: Floats, word: str) -> dict[str, float]:
+    return {
+        f"{word} {window.labels(row)[2]}": float(usual[row])
+        for row in rows
+        if np.isfinite(usual[row])
+    }
+
+
+def _without_voltage(window: Window, before: Mapping[str, Finding]) -> Iterator[Loss]:
+    usual = _usual(window, "volts", before)
+    low = window.values < DEAD * usual[:, None]
+    dead = last_polls(low, window, POLLS) & fresh(window) & (usual > 0)
+    if not dead.any():
+        return
+    since, _ = unbroken(low, window)
+    names = [window.labels(row)[1] for row in range(len(window))]
+    for name in dict.fromkeys(name for row, name in enumerate(names) if dead[row]):
+        rows = [row for row, one in enumerate(names) if one == name]
+        gone = [row for row in rows if dead[row]]
+        first = gone[int(np.argmin(since[gone]))]
+        phases = " and ".join(window.labels(row)[2] for row in gone)
+        what = "" if len(gone) == len(rows) else f" on phase {phases} of {len(rows)}"
+        yield Loss(
+            name, float(since[first]), float(window.last_at[first]), FEED_VOLTAGE,
+            window.labels(first), float(window.last[first]), float(usual[first]),
+            f"{window.last[first]:.0f} V{what}, {usual[first]:.0f} V before",
+            detail=_remembered(window, rows, usual, "volts"),
+        )  # fmt: skip
+
+
+def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterator[Loss]:
+    """Yield feeds that carry nothing, or say nothing, since their partner took over."""
+    current = found.current
+    usual = _usual(current, "amperes", before)
+    low = current.values < LEFT * usual[:, None]
+    empty = last_polls(low, current, POLLS) & found.heard
+    since, _ = unbroken(low, current)
+    for feed in np.flatnonzero(found.partner >= 0).tolist():
+        mine = np.flatnonzero(found.feed_of == feed)
+        its = np.flatnonzero((found.feed_of == found.partner[feed]) & found.heard)
+        if not len(its):
+            continue
+        known = before.get(found.names[feed])
+        silent = not found.heard[mine].any()
+        if not silent and not empty[mine].all():
+            continue
+        if not len(mine):
+            if known is not None and TAKEN in known.detail:
+                yield _still_silent(found, feed, its, known)
+            continue
+        carried = float(np.nansum(usual[mine]))
+        rating = np.nan_to_num(found.breaker[feed])
+        if carried <= LEAST * rating * len(mine):
+            continue
+        moment = float(np.max(current.last_at[mine]) if silent else np.min(since[mine]))
+        gained = _gain(current, its, moment, after=silent)
+        if known is not None and TAKEN in known.detail:
+            moment, gained = min(moment, known.since), known.detail[TAKEN]
+        if not gained >= share * carried:
+            continue
+        row = int(mine[0])
+        yield Loss(
+            found.names[feed], moment, float(np.max(current.last_at[its])), FEED_CURRENT,
+            current.labels(row), float(current.last[row]), float(usual[row]),
+            f"carried {carried:.0f} A over its phases, and "
+            + ("says nothing any more" if silent else "carries nothing now"),
+            _took(found, feed, gained),
+            {TAKEN: gained, **_remembered(current, mine.tolist(), usual, "amperes")},
+        )  # fmt: skip
+
+
+def _still_silent(found: Feeds, feed: int, its: Places, known: Finding) -> Loss:
+    """Return the loss of a feed whose meter has said nothing for longer than the window."""
+    name = found.names[feed]
+    carried = sum(one for key, one in known.detail.items() if key.startswith("amperes"))
+    return Loss(
+        name, known.since, float(np.max(found.current.last_at[its])), FEED_CURRENT,
+        (found.racks[feed], name, PHASES[0]), 0.0, carried,
+        f"carried {carried:.0f} A over its phases, and says nothing any more",
+        _took(found, feed, known.detail[TAKEN]), known.detail,
+    )  # fmt: skip
+
+
+def _took(found: Feeds, feed: int, gained: float) -> str:
+    other = found.names[int(found.partner[feed])]
+    return f"{other} carries {gained:.0f} A more since then"
+
+
+def _gain(window: Window, rows: Places, moment: float, *, after: bool) -> float:
+    """Return by how much the sum of rows grew at a moment (NaN if either side is unknown).
+
+    `after`: the moment is the last one before it happened, not the first one of it.
+    """
+    one = window.select(rows)
+    period = one.period[np.isfinite(one.period)]
+    step = float(np.median(period)) / 2 if len(period) else 0.0
+    with np.errstate(invalid="ignore"):
+        earlier = np.where(one.times <= moment + (step if after else -step), one.values, np.nan)
+    if not np.isfinite(earlier).any(axis=1).all():
+        return float("nan")
+    now = lately(one, one.values, 0.0)
+    return float(np.sum(now - row_quantile(earlier, 0.5)))

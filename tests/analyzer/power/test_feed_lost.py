@@ -1,0 +1,98 @@
+"""Feeds that are dead, and all that only looks so."""
+
+import numpy as np
+
+from fabrichealth.kinds import Severity
+from tests.analyzer.power.racks import amperes, flat, said, step, volts
+from tests.analyzer.views import START
+
+NAN = float("nan")
+
+
+def test_a_feed_without_voltage_is_lost() -> None:
+    (finding,) = said(
+        "power_feed_lost",
+        volts("r1-A", step(230.0, 0.0)),
+        amperes("r1-A", step(24.0, 0.0)),
+        volts("r1-B", flat(230.0)),
+        amperes("r1-B", step(24.0, 47.0)),
+    )
+    assert (str(finding.about), finding.rank) == ("r1-A", Severity.PAGE)
+    assert "0 V, 230 V before" in finding.because
+    assert "r1-B carries up to 75% of its breaker alone" in finding.because
+    assert finding.since == START + 40 * 30.0
+
+
+def test_one_phase_without_voltage_is_named() -> None:
+    (finding,) = said(
+        "power_feed_lost", volts("r1-A", flat(230.0), "13"), volts("r1-A", step(230.0, 5.0), "2")
+    )
+    assert "on phase 2 of 3" in finding.because
+
+
+def test_a_feed_whose_load_went_over_to_its_partner_is_lost() -> None:
+    (finding,) = said(
+        "power_feed_lost", amperes("r1-A", step(24.0, 0.2)), amperes("r1-B", step(22.0, 46.0))
+    )
+    assert str(finding.about) == "r1-A"
+    assert "carries nothing now; r1-B carries 72 A more since then" in finding.because
+
+
+def test_a_meter_that_dies_with_its_feed_is_no_mere_silence() -> None:
+    (finding,) = said(
+        "power_feed_lost", amperes("r1-A", step(24.0, NAN)), amperes("r1-B", step(22.0, 46.0))
+    )
+    assert "says nothing any more; r1-B carries 72 A more since then" in finding.because
+    assert finding.since == START + 39 * 30.0
+
+
+def test_a_meter_that_does_not_answer_is_none() -> None:
+    assert said(
+        "power_feed_lost", amperes("r1-A", step(24.0, NAN)), amperes("r1-B", flat(22.0))
+    ) == []  # fmt: skip
+
+
+def test_a_rack_that_is_switched_off_is_none() -> None:
+    assert said(
+        "power_feed_lost",
+        *(volts(feed, flat(230.0)) for feed in ("r1-A", "r1-B")),
+        *(amperes(feed, step(24.0, 0.0)) for feed in ("r1-A", "r1-B")),
+    ) == []  # fmt: skip
+
+
+def test_a_spare_that_carries_nothing_is_none() -> None:
+    assert said(
+        "power_feed_lost", amperes("r1-A", flat(0.1)), amperes("r1-B", step(22.0, 46.0))
+    ) == []  # fmt: skip
+
+
+def test_one_dead_reading_is_none() -> None:
+    last = [*flat(230.0, 59), 0.0]
+    assert said("power_feed_lost", volts("r1-A", last)) == []
+
+
+def test_a_brown_out_is_none() -> None:
+    assert said("power_feed_lost", volts("r1-A", step(230.0, 190.0))) == []
+
+
+def test_a_loss_is_told_for_as_long_as_it_lasts() -> None:
+    (first,) = said(
+        "power_feed_lost",
+        volts("r1-A", step(230.0, 0.0)),
+        amperes("r1-B", step(24.0, 47.0)),
+    )
+    (again,) = said(
+        "power_feed_lost", volts("r1-A", flat(0.0)), amperes("r1-B", flat(47.0)), before=[first]
+    )
+    assert again.since == first.since
+    assert "230 V before" in again.because
+    assert said("power_feed_lost", volts("r1-A", flat(230.0)), before=[again]) == []
+
+
+def test_a_silent_one_is_told_for_as_long_as_it_lasts() -> None:
+    (first,) = said(
+        "power_feed_lost", amperes("r1-A", step(24.0, NAN)), amperes("r1-B", step(22.0, 46.0))
+    )
+    (again,) = said("power_feed_lost", amperes("r1-B", flat(46.0)), before=[first])
+    assert (again.about, again.since) == (first.about, first.since)
+    assert np.isfinite(again.at)
