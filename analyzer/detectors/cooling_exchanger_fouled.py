@@ -11,8 +11,9 @@ from collections.abc import Iterator
 import numpy as np
 from pydantic import Field
 
+from analyzer.evidence.cooling.balance import heat_balance
 from analyzer.evidence.cooling.baselines import BASE, raised, renewals, since, usual
-from analyzer.evidence.cooling.exchanger import conductance
+from analyzer.evidence.cooling.exchanger import exchanger
 from analyzer.evidence.cooling.loops import (
     COLD,
     METRICS,
@@ -28,11 +29,14 @@ from fabrichealth.settings import Duration, seconds
 class CoolingExchangerFouledSettings(CoolingSettings):
     """Cooling-exchanger-fouled section of the configuration."""
 
-    hold: Duration = seconds(900)
+    hold: Duration = seconds(600)
     """Exchangers answer slowly, and fouling takes weeks."""
 
     loss: float = Field(default=0.2, gt=0, lt=1)
     """Conductance lost at which it wants cleaning (an estimate: an approach a quarter wider)."""
+
+    balance_ratio: float = Field(default=0.05, gt=0, lt=1)
+    """Where the heat balance is off by so much, temperatures are not believed."""
 
 
 class CoolingExchangerFouled(CoolingDetector[CoolingExchangerFouledSettings]):
@@ -45,17 +49,20 @@ class CoolingExchangerFouled(CoolingDetector[CoolingExchangerFouledSettings]):
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each loop whose exchanger is fouled."""
         cooling, own = self.cooling(view), self.settings
-        found = conductance(cooling)
-        base = usual(cooling, found, view.before, renewals(cooling, view))
-        scores = (found - base[:, None]) / np.log(1.0 - own.loss)
+        found, balance = exchanger(cooling), heat_balance(cooling)
+        base = usual(cooling, found.log, view.before, renewals(cooling, view))
+        lost = base[:, None] - found.log
+        scores = (lost - found.doubt) / -np.log(1.0 - own.loss)
+        with np.errstate(invalid="ignore"):  # a meter that is off looks like an exchanger
+            scores[np.abs(balance.error[:, -1]) >= own.balance_ratio, -1] = np.nan
         for place in raised(cooling, scores, view.before).tolist():
-            lost = -float(np.expm1(found[place, -1] - base[place]))
+            share = -float(np.expm1(-lost[place, -1]))
             cold = last(cooling.cold, place)
             water = last(cooling.of_facility(COLD), place)
             kilowatts = last(cooling.heat, place) / 1000.0
             says = (
                 f"approach {cold - water:.1f} K at {kilowatts:.0f} kW: the exchanger passes "
-                f"{lost:.0%} less heat per kelvin than it did"
+                f"{share:.0%} less heat per kelvin than it did"
             )
             loop = cooling.places.names[place][0]
             side = int(cooling.facility[place])
@@ -66,7 +73,7 @@ class CoolingExchangerFouled(CoolingDetector[CoolingExchangerFouledSettings]):
                 since=since(cooling, scores, place, view.before),
                 at=view.now,
                 evidence=[
-                    line(cooling, COLD, place, cold, says, water + (cold - water) * (1.0 - lost)),
+                    line(cooling, COLD, place, cold, says, water + (cold - water) * (1.0 - share)),
                     line(cooling, COLD, side, water, f"facility supplies {water:.1f} °C"),
                 ],
                 because=f"{loop}: {says}; the facility supplies {water:.1f} °C",

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.evidence.cooling.baselines import BASE, raised, since, usual
-from analyzer.evidence.cooling.exchanger import conductance
+from analyzer.evidence.cooling.exchanger import exchanger
 from analyzer.evidence.cooling.loops import (
     COLD,
     FLOW_TO,
@@ -60,9 +60,10 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
         base = usual(cooling, cold, view.before)
         water = _risen(cooling, cooling.of_facility(COLD))
         supply = _risen(cooling, cooling.of_facility(FLOW_TO))
-        passes = conductance(cooling)
+        passes = exchanger(cooling)
         with np.errstate(invalid="ignore"):
-            lost = 1.0 - np.exp(passes - usual(cooling, passes, ())[:, None])
+            passed = passes.log + passes.doubt - usual(cooling, passes.log, ())[:, None]
+            lost = 1.0 - np.exp(passed)
             unasked = (water >= own.facility_kelvin) | (cooling[VALVE] >= own.wide_open)
             risen = np.where(unasked, (cold - base[:, None]) / own.risen_kelvin, 0.0)
             hot = (cold - own.limit_celsius) / own.risen_kelvin + 1.0

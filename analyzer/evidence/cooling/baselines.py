@@ -106,19 +106,21 @@ def open_work(trails: Trails, view: View) -> NDArray[np.bool_]:
 def _touches(scope: Mapping[str, str], loop: str, topology: Topology) -> bool:
     """Return whether an event's scope holds a loop or a branch of it (contract 4)."""
     row = topology.loops.get(loop)
-    names = {
-        "loop": {loop},
-        "device": {row.device} if row else set(),
-        "rack": {
-            *(row.racks if row else ()),
-            *(rack.name for rack in topology.racks.values() if rack.loop == loop),
-        },
-    }
     for key, name in scope.items():
         if key == "branch":
             if "loop" not in scope and not name.startswith(f"{loop}/"):
                 return False
-        elif name not in names.get(key, set()):
+        elif key == "loop":
+            if name != loop:
+                return False
+        elif key == "device":
+            if row is None or name != row.device:
+                return False
+        elif key == "rack":
+            rack = topology.racks.get(name)
+            if not (row and name in row.racks) and not (rack and rack.loop == loop):
+                return False
+        else:
             return False
     return True
 

@@ -1,34 +1,56 @@
 """Heat exchangers: conductance from the temperatures of both sides.
 
-UA = heat / logarithmic mean temperature difference. Half of its resistance is either film, which
-thins with flow to the power 0.8, so it is held against flow to the power 0.4 on each side (an
-estimate that only has to hold over the range in which pumps and valves move).
+UA = heat / logarithmic mean temperature difference. Films thin with flow, so a control valve that
+opens raises it without any cleaning: it is held against the facility's flow as its own past shows,
+and what lies beyond the flows of that past is believed less.
 """
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from analyzer.evidence.cooling.balance import LEAST_LOAD
+from analyzer.evidence.cooling.baselines import reference
 from analyzer.evidence.cooling.loops import COLD, FLOW_TO, WARM, Cooling
 from fabrichealth.model import Floats
-from fabrichealth.model.quantiles import row_quantile
+from fabrichealth.model.quantiles import row_median, row_quantile
 
-FILM = 0.4
-"""Power of either flow that the conductance follows."""
+FILM = 0.25
+"""Power of either flow that the conductance follows, where its past does not show it."""
+
+FILMS = (0.0, 0.8)
+"""A plate without a film, and a film alone."""
+
+VARIED = 0.2
+"""Logarithm by which a flow must have ranged to show it."""
+
+BEYOND = 0.4
+"""Doubt for each unit of logarithm beyond the flows that are known."""
 
 LEAST_KELVIN = 0.3
 """Differences below this are the sensors' own."""
 
 
-def conductance(cooling: Cooling) -> Floats:
-    """Return the logarithm of each main's conductance, allowed for flow ([place, bin + 1]).
+@dataclass(frozen=True)
+class Exchanger:
+    """The exchanger of each main ([place, bin + 1])."""
 
-    Without the facility's return temperature the approach over the heat stands for it.
+    log: Floats
+    """Logarithm of its conductance, allowed for flow."""
+    doubt: Floats
+    """How much of a change of it the flow may explain after all."""
+
+
+def exchanger(cooling: Cooling) -> Exchanger:
+    """Return the exchangers of all loops, worked out once a pass.
+
+    Without the facility's return temperature the heat over the approach stands for conductance.
     """
-    return cooling.view.once(("conductance", id(cooling)), lambda: _conductance(cooling))
+    return cooling.view.once(("exchanger", id(cooling)), lambda: _exchanger(cooling))
 
 
-def _conductance(cooling: Cooling) -> Floats:
-    heat, flow, water = cooling.heat, cooling[FLOW_TO], cooling.of_facility(FLOW_TO)
+def _exchanger(cooling: Cooling) -> Exchanger:
+    heat, water = cooling.heat, cooling.of_facility(FLOW_TO)
     with np.errstate(invalid="ignore", divide="ignore"):
         cold_end = cooling.cold - cooling.of_facility(COLD)
         warm_end = cooling[WARM] - cooling.of_facility(WARM)
@@ -37,8 +59,26 @@ def _conductance(cooling: Cooling) -> Floats:
         one, other = np.where(judged, cold_end, np.nan), np.where(warm_end > 0, warm_end, np.nan)
         parts = np.log(one / other)
         mean = np.where(np.abs(parts) < 1e-3, one, (one - other) / parts)
-        films = FILM * (np.log(flow) + np.where(water > 0, np.log(water), 0.0))
-        whole = np.log(heat / mean) - films
+        whole = np.log(heat / mean) - FILM * np.log(cooling[FLOW_TO])
         short = np.log(heat / one)
+        flow = np.log(np.where(water > 0, water, np.nan))
     known = np.asarray(np.isfinite(whole).any(axis=1), np.bool_)
-    return np.where(known[:, None], whole, short)
+    raw = np.where(known[:, None], whole, short)
+    return _allowed(cooling, raw, flow)
+
+
+def _allowed(cooling: Cooling, raw: Floats, flow: Floats) -> Exchanger:
+    """Return conductance as if the facility always gave its usual flow."""
+    chosen = reference(cooling, raw) & np.isfinite(flow)
+    x, y = np.where(chosen, flow, np.nan), np.where(chosen, raw, np.nan)
+    middle = row_median(x)
+    dx, dy = x - middle[:, None], y - row_median(y)[:, None]
+    low, high = row_quantile(x, 0.05), row_quantile(x, 0.95)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        slope = np.nansum(dx * dy, axis=1) / np.nansum(dx * dx, axis=1)
+        shown = (high - low >= VARIED) & np.isfinite(slope)
+        power = np.where(shown, np.clip(slope, *FILMS), FILM)
+        away = np.where(np.isfinite(flow) & np.isfinite(middle)[:, None],
+                        flow - middle[:, None], 0.0)  # fmt: skip
+        beyond = np.maximum(np.maximum(flow - high[:, None], low[:, None] - flow), 0.0)
+    return Exchanger(raw - power[:, None] * away, BEYOND * np.nan_to_num(beyond))

@@ -110,7 +110,7 @@ class Water:
         with np.errstate(invalid="ignore"):
             largest = np.fmax.reduce(steps, axis=1, initial=0.0)
             lowest = np.fmin.reduce(values, axis=1, initial=np.inf)
-            steady = (largest <= ONE_STEP * lost) & (latest <= lowest + 3.0 * noise + 0.1)
+            steady = (largest <= ONE_STEP * lost) & (values[:, -1] <= lowest + 3.0 * noise + 0.1)
         return Loss(lost, NOISES * noise, np.asarray(steady, np.bool_), horizon)
 
     @cached_property
