@@ -53,6 +53,7 @@ MEASURES: Mapping[str, Measure] = {
     **_linear(Unit.RATIO, ratio=1, percent="1/100", per_mille="1/1000"),
     **_linear(Unit.RPM, rpm=1),
     **_linear(Unit.HERTZ, hertz=1),
+    **_linear(Unit.BITS_PER_SECOND, bits_per_second=1, gigabits_per_second=1_000_000_000),
     **_linear(Unit.SECONDS, seconds=1, milliseconds="1/1000", hours=3600),
 }  # fmt: skip
 """Units by the names that maps give them."""

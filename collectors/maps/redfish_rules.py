@@ -24,12 +24,16 @@ FOLDER = Path(__file__).parent / "redfish"
 ITEM = "*"
 """A label's value that is the item's own name."""
 
-Form = Literal["number", "running", "detector", "health", "breaker", "power"]
+Form = Literal[
+    "number", "running", "detector", "health", "breaker", "power", "link", "enabled"
+]  # fmt: skip
 
 WORDS: Mapping[str, Mapping[str, float]] = {
     "detector": {"OK": 0.0, "Warning": 1.0, "Critical": 1.0, "Unavailable": nan},
     "health": {"OK": 1.0, "Warning": 0.0, "Critical": 0.0},
     "breaker": {"Normal": 1.0, "Tripped": 0.0, "Off": 0.0},
+    "link": {"LinkUp": 1.0, "LinkDown": 0.0, "NoLink": 0.0, "Starting": 0.0, "Training": 0.0},
+    "enabled": {"Enabled": 1.0, "Disabled": 0.0},
     "power": {"On": 1.0, "PoweringOff": 1.0, "Paused": 1.0, "Off": 0.0, "PoweringOn": 0.0},
 }
 """Words as numbers, by form; NaN for one that says the thing cannot be read."""
@@ -49,7 +53,7 @@ class Rule(MapPart):
     alone: bool = False
     """Only where the device alone feeds its rack."""
     zero: Literal["", "unset"] = ""
-    """A limit of 0 is none."""
+    """A limit or a speed of 0 is none."""
     context: tuple[str, ...] = ()
     named: str = ""
     """Only in these physical contexts, or under a name in which this word is."""

@@ -46,20 +46,16 @@ LEADS: Mapping[str, tuple[tuple[str, ...], ...]] = {
     "PowerSupply": (("Metrics",),),
     "Heater": (("Metrics",),),
     "TelemetryService": (("MetricReports",),),
+    "NetworkAdapter": (("Ports",), ("NetworkPorts",)),
+    "Port": (("Metrics",),),
 }  # fmt: skip
 """Properties that a walk follows, by type; every member of a collection is followed."""
 
 OLD: Mapping[str, str] = {"ThermalSubsystem": "Thermal", "PowerSubsystem": "Power"}
 """What a chassis of an old service has instead: followed only where the new one is not there."""
 
-STANDING = frozenset(
-    {
-        "ServiceRoot", "ThermalEquipment", "CoolingUnit", "PowerEquipment", "PowerDistribution",
-        "Chassis", "ThermalSubsystem", "PowerSubsystem", "TelemetryService", "EventService",
-        "Heater", "Manager",
-    }
-)  # fmt: skip
-"""Types without readings of their own: read when the tree is walked, not at every visit."""
+PORTS = ("NetworkAdapters",)
+"""What a chassis' network ports are found by, where they are wanted."""
 
 
 def kind(path: str, body: Body) -> str:
@@ -77,10 +73,12 @@ def kind(path: str, body: Body) -> str:
     return said
 
 
-def leads(body: Body) -> list[str]:
-    """Return where a walk goes on from a resource."""
+def leads(body: Body, *, ports: bool) -> list[str]:
+    """Return where a walk goes on from a resource; `ports` asks for network ports as well."""
     of_type = documents.resource_type(body)
     found = [documents.link(body, *names) for names in LEADS.get(of_type, ())]
+    if of_type == "Chassis" and ports:
+        found.append(documents.link(body, *PORTS))
     if of_type == "Chassis":
         for new, old in OLD.items():
             if not documents.link(body, new):

@@ -14,6 +14,7 @@ from collectors.maps.names import device_name, port_name
 from collectors.maps.places import FIRST_INLET, Places
 from collectors.protocols.redfish.documents import Body, last, link, parent
 from collectors.redfish.kinds import COOLING, kind
+from fabrichealth.model.place import Port
 
 Labels = Mapping[str, str]
 
@@ -59,8 +60,8 @@ class Names:
             "device": places.device, "branch": "", "point": "", "circuit": own, "outlet": own,
             "pump": own, "valve": own, "unit": f"{places.device}/{own}", "sensor": own, "fan": own,
         }  # fmt: skip
-        if of == "PortMetrics":
-            found["port"] = _port(parent(path))
+        if of in {"Port", "PortMetrics"}:
+            found["port"] = self._port(path if of == "Port" else parent(path), body, places)
         return found | self._cooling(path, body, of, places) | self._power(path, places)
 
     def item(self, label: str, path: str, labels: Labels, name: str) -> str:
@@ -99,6 +100,21 @@ class Names:
         chassis = _chassis(path)
         several = len(self._facts.chassis) > 1 and chassis in self._facts.chassis
         return port_name(f"{last(chassis)}/{name}" if several else name)
+
+    def _port(self, path: str, body: Body, places: Places) -> str:
+        """Return a port by its written name, else `ADAPTER/PORT`: a controller's names are its."""
+        topology = places.target.topology
+        ethernet = body.get("Ethernet")
+        told = ethernet.get("AssociatedMACAddresses") if isinstance(ethernet, Mapping) else None
+        for mac in told if isinstance(told, list) else ():
+            known = topology.port_with_uid(places.device, mac) if isinstance(mac, str) else None
+            if known is not None:
+                return known
+        if Port(places.device, last(path)) in topology.link_of:
+            return last(path)
+        parts = path.split("/")
+        above = parts[-3] if len(parts) > 3 and parts[-2] == "Ports" else ""
+        return port_name(f"{above}/{parts[-1]}" if above else parts[-1])
 
     def _cooling(self, path: str, body: Body, of: str, places: Places) -> dict[str, str]:
         loop, branch = places.loop, ""
@@ -224,13 +240,6 @@ def _chassis(path: str) -> str:
     """Return the chassis that a place lies in, `/redfish/v1/Chassis/ID`, empty if in none."""
     parts = path.split("/")
     return "/".join(parts[:5]) if len(parts) > 5 and parts[3] == "Chassis" else ""
-
-
-def _port(path: str) -> str:
-    """Return a port by its place: `ADAPTER/PORT` where it lies in an adapter or switch."""
-    parts = path.split("/")
-    above = parts[-3] if len(parts) > 3 and parts[-2] == "Ports" else ""
-    return port_name(f"{above}/{parts[-1]}" if above else parts[-1])
 
 
 def _said(body: Mapping[str, Any], *keys: str) -> str:

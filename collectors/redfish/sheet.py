@@ -7,13 +7,14 @@ of one series (a connector's excerpt and its sensor, two detectors of a zone) is
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import inf, isfinite, isnan, nan
+from math import isfinite, isnan, nan
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from collectors.maps.columns import Columns
+from collectors.maps.power_balance import PowerBalance
 from collectors.protocols import json_tree
 from collectors.protocols.redfish import reports
 from collectors.protocols.redfish.documents import Body
@@ -49,6 +50,10 @@ class _Whole:
     layouts: tuple[Layout, ...]
     cells: tuple[Cell, ...]
     series: Ids
+    """Each once [m]."""
+    of: NDArray[np.intp]
+    """Which series each cell is of."""
+    balance: PowerBalance
     times: Floats
     over: Floats
     offset: Floats
@@ -121,11 +126,15 @@ class Sheet:
 
     def _joined(self, layouts: tuple[Layout, ...]) -> _Whole:
         cells = tuple(cell for one in layouts for cell in one.cells)
+        told = self.table.intern_all((cell.metric, cell.labels) for cell in cells)
+        series, of = np.unique(told, return_inverse=True)
         words = tuple(n for n, cell in enumerate(cells) if cell.words is not None)
         return _Whole(
             layouts,
             cells,
-            self.table.intern_all((cell.metric, cell.labels) for cell in cells),
+            series,
+            of,
+            PowerBalance(self.table, series),
             np.array([cell.times for cell in cells], np.float64),
             np.array([cell.over for cell in cells], np.float64),
             np.array([cell.offset for cell in cells], np.float64),
@@ -174,15 +183,21 @@ class Sheet:
         self._put(whole, values, columns)
 
     def _put(self, whole: _Whole, values: Floats, columns: Columns) -> None:
-        known = np.isfinite(values)
-        plain = known & ~whole.most
-        columns.put_all(whole.series[plain], values[plain])
-        many = known & whole.most
-        if many.any():
-            series, place = np.unique(whole.series[many], return_inverse=True)
-            highest = np.full(len(series), -inf)
-            np.maximum.at(highest, place, values[many])
-            columns.put_all(series, highest)
+        """Take one value of each series: the first, or the greatest; none that contradicts."""
+        rows = np.flatnonzero(np.isfinite(values))[::-1]  # the first is written last
+        told = np.full(len(whole.series), nan)
+        told[whole.of[rows]] = values[rows]
+        many = rows[whole.most[rows]]
+        np.maximum.at(told, whole.of[many], values[many])
+        for doubt in whole.balance.doubts(told):
+            for row in doubt.rows[np.isfinite(told[doubt.rows])].tolist():
+                metric = self.table.metric(int(whole.series[row]))
+                labels = self.table.labels(int(whole.series[row]))
+                shown = dict(zip(metric.labels, labels, strict=True))
+                columns.refuse(Reason.IMPLAUSIBLE, str(metric), shown, doubt.says)
+            told[doubt.rows] = nan
+        good = np.isfinite(told)
+        columns.put_all(whole.series[good], told[good])
 
     def _refuse(self, columns: Columns, reason: Reason, cell: Cell, said: Any) -> None:
         labels = dict(zip(cell.metric.labels, cell.labels, strict=True))

@@ -51,6 +51,8 @@ class Visits:
     service: Service
     rediscover: float
     """Seconds between two walks."""
+    ports: bool = False
+    """Whether network ports are read as well."""
     stream: str = ""
     """Path of the service's stream of events, once it is known."""
     _walk: Walk | None = None
@@ -95,7 +97,7 @@ class Visits:
         """Go on with the walk; return it when it is done."""
         walk = self._walk
         if walk is None:
-            walk = self._walk = Walk()
+            walk = self._walk = Walk(ports=self.ports)
         failures = 0
         while (request := walk.wanted()) is not None:
             try:

@@ -22,6 +22,7 @@ COLLECTIONS = frozenset(
         "Filters", "Reservoirs", "LeakDetectors", "RackPDUs", "FloorPDUs", "PowerShelves",
         "TransferSwitches", "Switchgear", "ElectricalBuses", "Mains", "Branches", "Feeders",
         "Outlets", "PowerSupplies", "Sensors", "Chassis", "Fans", "Heaters", "MetricReports",
+        "NetworkAdapters", "Ports",
     }
 )  # fmt: skip
 """Names of places that list others."""
@@ -37,6 +38,8 @@ class Walk:
     root: str = ROOT
     expands: bool = True
     """Whether collections may be asked for with their members in them."""
+    ports: bool = False
+    """Whether network ports are wanted."""
     tree: dict[str, Body] = field(default_factory=dict)
     """Every resource by its place."""
     requests: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -110,7 +113,7 @@ class Walk:
             self.stream = documents.place(uri) if body.get("ServiceEnabled") is not False else ""
         self._seen.add(place)
         self.tree[place] = body
-        self._lead(kinds.leads(body))
+        self._lead(kinds.leads(body, ports=self.ports))
 
     def _lead(self, places: list[str]) -> None:
         for place in places:

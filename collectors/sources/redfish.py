@@ -54,6 +54,9 @@ class RedfishSettings(SourceSettings):
     events: bool = True
     """Listen to the events that the service pushes; takes a second connection."""
 
+    ports: bool = False
+    """Read network ports as well: link, speed and counters, for hosts that nothing else reads."""
+
     max_bytes: Size = 32 * 2**20
     """A body beyond this size is not read to its end, and counts as missing."""
 
@@ -74,7 +77,9 @@ class Redfish(Source):
         if target.address:
             pacing = Pacing(settings.answer, settings.spacing, settings.login)
             self._client = RedfishClient(target, pacing, settings.max_bytes)
-            self._visits = Visits(self._client.get, self._service, settings.rediscover)
+            self._visits = Visits(
+                self._client.get, self._service, settings.rediscover, settings.ports
+            )
             self._pushed = Pushed(self._client.stream)
 
     async def read(self, at: float) -> Poll:

@@ -279,6 +279,15 @@ def test_mains_are_feeds_and_branches_are_circuits(tmp_path: Path) -> None:
     assert readings(poll, table, OUTLET_ENERGY) == {("cdu-1", "A1"): 7.2e6}
 
 
+def test_power_that_volts_and_amperes_contradict_is_refused_with_them(tmp_path: Path) -> None:
+    tree = {f"{PDU}/Mains/1": circuit(PowerWatts={"Reading": 1.38, "PowerFactor": 1.0})}
+    poll, table = read(tmp_path, tree)
+    assert readings(poll, table, FEED_POWER) == {}
+    assert readings(poll, table, FEED_CURRENT) == {}
+    assert {one.reason for one in poll.refused} == {Reason.IMPLAUSIBLE}
+    assert all("check scale and unit" in str(one.raw) for one in poll.refused)
+
+
 def test_one_of_two_feeds_is_not_the_racks_power(tmp_path: Path) -> None:
     tree = {f"{PDU}/Metrics": {
         "@odata.type": "#PowerDistributionMetrics.v1_3_0.PowerDistributionMetrics",
