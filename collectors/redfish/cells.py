@@ -136,10 +136,8 @@ class _Telling:
                 known[label] = self._names.item(label, self._path, self._labels, item)
             else:
                 known[label] = value.format_map(found.names)
-        if rule.to is LEAK:
-            known["branch"] = ""
-            if "DeviceName" in holder:
-                known["zone"] = self._names.zone(self._path, _text(holder, "DeviceName"))
+        if rule.to is LEAK and "DeviceName" in holder:
+            known["zone"] = self._names.zone(self._path, _text(holder, "DeviceName"))
         if any(label not in known for label in rule.to.labels):
             return None
         return tuple(known[label] for label in rule.to.labels)

@@ -19,6 +19,8 @@ from fabrichealth.model.place import Port
 Labels = Mapping[str, str]
 
 EQUIPMENT = frozenset({"CoolingUnit", "PowerDistribution"})
+WITHIN = frozenset({"Sensor", "LeakDetection", "LeakDetector"})
+
 SENSING = frozenset(
     {"Sensor", "Fan", "Thermal", "ThermalMetrics", "Power", "PowerSupply", "PowerSupplyMetrics"}
 )
@@ -128,7 +130,7 @@ class Names:
                 branch = self._branch(loop, ends[0], {})
             elif not ends and self._facts.beside.get(parent(path), 1) > 1:
                 loop = self._written_loop(loop, body, last(path))
-        elif of == "Sensor" and not self._cools:
+        elif of in WITHIN and not self._cools:  # of a server or switch, one of many in its rack
             branch = places.device
         zone = self.zone(path, _said(body, "Name"), _said(body, "Id"))
         return {"loop": loop, "branch": branch, "zone": zone}

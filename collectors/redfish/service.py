@@ -38,6 +38,7 @@ class Service:
         self._poll: dict[str, Taken] = {}
         self._order: tuple[str, ...] = ()
         self._by_time: dict[float, Columns] = {}
+        self._newest = (0.0, 0.0)
 
     @property
     def device(self) -> str:
@@ -87,7 +88,7 @@ class Service:
         rank = {path: number for number, path in enumerate(self._order)}
         poll = self._poll
         bodies = {path: poll[path] for path in sorted(poll, key=lambda one: rank.get(one, -1))}
-        self._drop_stale(bodies, columns)
+        self._drop_stale(bodies, at, columns)
         self.sheet.take(bodies, columns)
         for series in self._about.tolist():
             columns.put(series, 1.0)
@@ -100,15 +101,18 @@ class Service:
             refused += part.refused
         return Poll(batches, refused, [], whole.events, whole.missing)
 
-    def _drop_stale(self, bodies: dict[str, Taken], columns: Columns) -> None:
-        """Leave out sensors whose own stamp lies far behind the newest of the poll.
+    def _drop_stale(self, bodies: dict[str, Taken], at: float, columns: Columns) -> None:
+        """Leave out sensors whose own stamp lies far behind the newest, or all if that stands.
 
         The controller's clock may be off by hours, so its stamps are compared with each other.
         """
         stamps = {path: when for path, one in bodies.items() if (when := one.stamp) is not None}
         newest = max(stamps.values(), default=0.0)
+        if newest != self._newest[0]:
+            self._newest = (newest, at)
+        stands = at - self._newest[1] > self._stale_after
         for path, when in stamps.items():
-            if newest - when > self._stale_after:
+            if stands or newest - when > self._stale_after:
                 for cell in bodies.pop(path).layout.cells:
                     labels = dict(zip(cell.metric.labels, cell.labels, strict=True))
                     columns.refuse(Reason.STALE, str(cell.metric), labels, newest - when)

@@ -49,7 +49,7 @@ from fabrichealth.catalogue.power import (
 from fabrichealth.errors import MalformedReply
 from fabrichealth.metric import Metric
 from fabrichealth.model import Labels, Poll, Reason, SeriesTable
-from fabrichealth.topology import Feed, Loop, Rack, Topology
+from fabrichealth.topology import Device, Feed, Loop, Rack, Topology
 from tests.fixtures import readings
 
 AT = 1_800_000_000.0
@@ -430,6 +430,27 @@ def test_a_sensor_that_stands_still_is_stale_and_the_controllers_clock_does_not_
     poll, table = read(tmp_path, tree)
     assert readings(poll, table, DEVICE_TEMPERATURE) == {("cdu-1", "Live"): 41.0}
     assert refused(poll) == [(Reason.STALE, "Stuck")]
+
+
+def test_a_controller_whose_stamps_stand_still_is_stale_as_a_whole(tmp_path: Path) -> None:
+    file = tmp_path / "tree.json"
+    path = f"{V1}/Chassis/1/Sensors/T"
+    stamped = sensor(41, ReadingUnits="Cel", ReadingTime="2011-01-01T08:00:00Z")
+    file.write_text(json.dumps({path: {"@odata.id": path, **stamped}}))
+    source = Redfish(RedfishSettings(), Target("cdu-1", "redfish"), SeriesTable())
+    polls = [source.captured([file], AT + wait) for wait in (0.0, 299.0, 301.0)]
+    assert [len(readings(poll, source.table, DEVICE_TEMPERATURE)) for poll in polls] == [1, 1, 0]
+    assert refused(polls[-1]) == [(Reason.STALE, "T")]
+
+
+def test_leaks_in_two_servers_of_a_rack_are_told_apart(tmp_path: Path) -> None:
+    tree = {f"{V1}/Chassis/1/ThermalSubsystem/LeakDetection/LeakDetectors/1": {
+        "@odata.type": "#LeakDetector.v1_1_0.LeakDetector", "DetectorState": "Critical",
+    }}  # fmt: skip
+    racks = [Rack(name="r01", loop="row-a")]
+    rows = [Device(name=name, role="host", rack="r01") for name in ("cdu-1", "host-2")]
+    poll, table = read(tmp_path, tree, Topology(devices=rows, racks=racks))
+    assert readings(poll, table, LEAK) == {("row-a", "cdu-1", "r01"): 1.0}
 
 
 def test_several_chassis_tell_their_sensors_apart(tmp_path: Path) -> None:
