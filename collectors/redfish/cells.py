@@ -26,7 +26,7 @@ LIMITS = ("UpperThresholdCritical", "UpperThresholdFatal", "MaxReadingRangeTemp"
 DISTANCES = frozenset({"Delta", "Headroom"})
 """Values of a sensor's ReadingBasis that make its reading a distance, not a level."""
 
-NAMED = ("DeviceName", "Name", "MemberId")
+NAMED = ("DeviceName", "Name", "FanName", "MemberId")
 """What an item calls itself, where no sensor of its own does; best first."""
 
 Path = tuple[str, ...]

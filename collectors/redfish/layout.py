@@ -20,7 +20,7 @@ from fabrichealth.model import Refused
 DECIDING = frozenset(
     {
         "State", "ReadingUnits", "ReadingType", "ReadingBasis", "PhysicalContext", "Name", "Id",
-        "DeviceName", "MemberId", "DataSourceUri", "CircuitType", "CoolantConnectorType",
+        "DeviceName", "FanName", "MemberId", "DataSourceUri", "CircuitType", "CoolantConnectorType",
         "Manufacturer", "ReservoirType", "@odata.type", "UpperThresholdCritical",
         "UpperThresholdFatal", "UpperThresholdNonCritical", "MaxReadingRangeTemp", "CoolantType",
         "Model", "FirmwareVersion", "Version",

@@ -14,12 +14,16 @@ from collectors.maps.names import device_name, port_name
 from collectors.maps.places import FIRST_INLET, Places
 from collectors.protocols.redfish.documents import Body, last, link, parent
 from collectors.redfish.kinds import COOLING, kind
+from collectors.source import Target
 from fabrichealth.model.place import Port
 
 Labels = Mapping[str, str]
 
 EQUIPMENT = frozenset({"CoolingUnit", "PowerDistribution"})
 WITHIN = frozenset({"Sensor", "LeakDetection", "LeakDetector"})
+
+WHOLE = frozenset({"ServiceRoot", "Chassis"})
+"""Kinds whose ids are those of the device that answers."""
 
 SENSING = frozenset(
     {"Sensor", "Fan", "Thermal", "ThermalMetrics", "Power", "PowerSupply", "PowerSupplyMetrics"}
@@ -176,6 +180,19 @@ class Names:
         else:
             rack, feed = _feed(places, inlets[0] if inlets else FIRST_INLET, inlets)
         return {"rack": rack, "feed": feed}
+
+
+def places(target: Target, bodies: Mapping[str, Body]) -> Places:
+    """Return the names of a target's device: the topology's, if it knows any id of the service."""
+    named = target.topology.named
+    known = {
+        name
+        for path, body in bodies.items()
+        if kind(path, body) in WHOLE
+        for key in ("UUID", "SerialNumber")
+        if (text := _said(body, key)) and (name := named(text))
+    }
+    return Places(replace(target, device=known.pop()) if len(known) == 1 else target)
 
 
 def facts(places: Places, bodies: Mapping[str, Body]) -> Facts:

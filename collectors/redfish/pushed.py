@@ -37,7 +37,7 @@ class Pushed:
     def __init__(self, stream: Callable[[str], Stream]) -> None:
         self._stream = stream
         self._told = EventStream()
-        self._kept: deque[str] = deque(maxlen=MOST_KEPT)
+        self._kept: deque[tuple[float, str]] = deque(maxlen=MOST_KEPT)
         self._task: asyncio.Task[None] | None = None
         self._again_at = 0.0
         self._wait = FIRST_WAIT
@@ -59,14 +59,15 @@ class Pushed:
         self._told.dropped = self._came = 0
         kept = list(self._kept)
         self._kept.clear()
-        for text in kept:
+        now = asyncio.get_running_loop().time()
+        for came, text in kept:
             try:
                 body = documents.document(text)
             except MalformedReply as wrong:
                 columns.refuse(Reason.MALFORMED, "event", {"device": service.device}, str(wrong))
                 continue
             if isinstance(body, dict):
-                _hand(body, service, at, columns)
+                _hand(body, service, at - (now - came), columns)
 
     async def close(self) -> None:
         """Stop listening."""
@@ -80,7 +81,7 @@ class Pushed:
         try:
             async for chunk in self._stream(path).chunks(self._told.last_id):
                 events = self._told.feed(chunk)
-                self._kept.extend(events)
+                self._kept.extend((loop.time(), text) for text in events)
                 self._came += len(events)
                 self._wait = FIRST_WAIT
         except SourceUnavailable:
@@ -92,7 +93,8 @@ class Pushed:
 
 
 def _hand(body: dict[str, Any], service: Service, at: float, columns: Columns) -> None:
+    """Hand over what came at `at` (unix seconds)."""
     if "MetricValues" in body:
-        service.report(body, at)
+        service.report(body, at, pushed=True)
     else:
         service.hear(reports.messages(body), at, columns)

@@ -36,6 +36,7 @@ class Reported:
 
     table: SeriesTable
     device: str
+    stale_after: float
     _seen: dict[str, tuple[object, object]] = field(default_factory=dict)
     _known: dict[tuple[str, tuple[str, ...]], tuple[Cell, ...]] = field(default_factory=dict)
 
@@ -56,18 +57,31 @@ class Reported:
                 found.add(path)
         return found
 
-    def take(self, report: Body, sheet: Sheet, at: float, by_time: dict[float, Columns]) -> None:
-        """Take a report read at `at` (unix seconds), each value at its own time."""
+    def take(
+        self,
+        report: Body,
+        sheet: Sheet,
+        at: float,
+        by_time: dict[float, Columns],
+        *,
+        pushed: bool = False,
+    ) -> None:
+        """Take a report read, or pushed, at `at` (unix seconds), each value at its own time."""
         path = place(report.get("@odata.id"))
         mark = (report.get("ReportSequence"), report.get("Timestamp"))
-        if path and any(mark) and self._seen.get(path) == mark:
+        before = self._seen.get(path)
+        if path and any(mark) and before == mark:
             return  # the same report still: nothing was measured since
         self._seen[path] = mark
+        rows = reports.values(report)
+        fresh = pushed or before is not None
+        newest = max((one.at for one in rows if one.at is not None), default=at)
+        shift = self._shift(newest, at) if fresh else 0.0
         unknown = 0
-        for one in reports.values(report):
+        for one in rows:
             cells = self._cells(one.path, one.pointer, sheet) or self._guessed(one, sheet)
             unknown += not cells
-            columns = _at(by_time, self.table, at if one.at is None else one.at)
+            columns = _at(by_time, self.table, at if one.at is None else one.at + shift)
             for cell in cells:
                 columns.take(cell.metric, cell.labels, sheet.value(cell, one.value, columns))
         if unknown and not self._known:
@@ -83,9 +97,22 @@ class Reported:
             state = LEAKS.get(last(one.code.replace(".", "/")))
             if state is None or not one.origin:
                 continue
-            columns = _at(by_time, self.table, at if one.at is None else one.at)
+            columns = _at(by_time, self.table, self.moment(one, at))
             for cell in self._cells(one.origin, ("DetectorState",), sheet):
                 columns.take(cell.metric, cell.labels, sheet.value(cell, state, columns))
+
+    def moment(self, message: Message, at: float) -> float:
+        """Return when what a message tells was so; it came at `at` (unix seconds)."""
+        if message.at is None:
+            return at
+        return message.at + self._shift(message.at, at)
+
+    def _shift(self, stamp: float, at: float) -> float:
+        """Return what a stamp is wrong by, of what came just now: the clock of a controller.
+
+        A leak must not be lost because its teller lives in another year.
+        """
+        return at - stamp if abs(at - stamp) > self.stale_after else 0.0
 
     def _cells(self, path: str, pointer: tuple[str, ...], sheet: Sheet) -> tuple[Cell, ...]:
         key = (path, pointer)

@@ -27,13 +27,14 @@ class Service:
     """The resources of one target."""
 
     def __init__(self, target: Target, table: SeriesTable, clock: int, stale_after: float) -> None:
+        self._target = target
         self._places = Places(target)
         self._table = table
         self._clock = clock
         self._stale_after = stale_after
         self._facts = Facts()
         self.sheet = Sheet(table, Names(self._places, self._facts))
-        self.reported = Reported(table, device_name(target.subject))
+        self.reported = Reported(table, device_name(target.subject), stale_after)
         self._about: Ids = table.intern_all(())
         self._poll: dict[str, Taken] = {}
         self._order: tuple[str, ...] = ()
@@ -47,9 +48,11 @@ class Service:
 
     def learn(self, tree: Mapping[str, Body]) -> None:
         """Take up how the resources of a tree, by place, hang together."""
+        before = self._places
+        self._places = names.places(self._target, tree)
         known = names.facts(self._places, tree)
         maker = next((said for body in tree.values() if (said := kinds.maker(body))), "")
-        if known != self._facts or maker != self.sheet.maker:
+        if (known, maker, self._places) != (self._facts, self.sheet.maker, before):
             self._facts = known
             self.sheet.forget(Names(self._places, known), maker)
             self.reported.forget()
@@ -71,9 +74,9 @@ class Service:
         """Take one resource that says the same as when it told this."""
         self._poll[path] = taken
 
-    def report(self, report: Body, at: float) -> None:
-        """Take one metric report."""
-        self.reported.take(report, self.sheet, at, self._by_time)
+    def report(self, report: Body, at: float, *, pushed: bool = False) -> None:
+        """Take one metric report that was read, or pushed, at `at` (unix seconds)."""
+        self.reported.take(report, self.sheet, at, self._by_time, pushed=pushed)
 
     def hear(self, messages: Iterable[Message], at: float, columns: Columns) -> None:
         """Take messages: detectors that were wet, and what is grave, as events."""
@@ -81,7 +84,7 @@ class Service:
         self.reported.hear(told, self.sheet, at, self._by_time)
         for one in told:
             if one.severity in GRAVE:
-                columns.events.append(_event(one, self.device, at))
+                columns.events.append(_event(one, self.device, self.reported.moment(one, at)))
 
     def finish(self, at: float, columns: Columns) -> Poll:
         """Return the poll."""
@@ -120,5 +123,4 @@ class Service:
 
 def _event(one: Message, device: str, at: float) -> Event:
     more: dict[str, Any] = {"code": one.code, "text": one.text, "fatal": one.severity == FATAL}
-    when = at if one.at is None else min(one.at, at)
-    return Event(when, "device_log", {"device": device}, more=more)
+    return Event(at, "device_log", {"device": device}, more=more)

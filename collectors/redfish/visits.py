@@ -28,7 +28,7 @@ MOST_FAILURES = 2
 MOST_NAMED = 20
 
 AGAIN = 600.0
-"""Seconds after which a walk that could not read everything is made again."""
+"""Seconds after which a walk that could not read everything is made again; twice as long then."""
 
 Ask = Callable[[str, str], Coroutine[Any, Any, Answer]]
 """Reads a request, given the ETag that is known."""
@@ -58,6 +58,7 @@ class Visits:
     _walk: Walk | None = None
     _plan: Plan | None = None
     _walked: float = 0.0
+    _again: float = AGAIN
     _first: int = 0
     _known: dict[str, _Known] = field(default_factory=dict)
 
@@ -80,8 +81,11 @@ class Visits:
                 columns.missing.append("the walk through the service goes on at the next visit")
             return
         self._walked = at
-        if done.wrong:  # what could not be read may be there again soon
-            self._walked -= max(self.rediscover - AGAIN, 0.0)
+        if done.wrong:  # what could not be read may be there again soon, or never
+            self._walked -= max(self.rediscover - self._again, 0.0)
+            self._again *= 2
+        else:
+            self._again = AGAIN
         self._settle(done)
         if first and fresh:  # what was read on the way was read just now
             for path, body in done.tree.items():

@@ -26,6 +26,7 @@ UNKNOWN = 401
 FORBIDDEN = 403
 NO_SESSIONS = frozenset({404, 405, 501})
 FAILURES = frozenset(range(400, 600))
+MOVED = frozenset({301, 302, 307, 308})
 
 
 class UnusableAnswer(SourceUnavailable):
@@ -67,6 +68,7 @@ class RedfishClient:
         self._http = HttpClient(replace(target, options=plain), pacing.answer, max_bytes)
         path = urlsplit(target.address).path.rstrip("/")
         self._prefix = path.partition(documents.ROOT)[0]
+        self._slashes = False
         self._token = ""
         self._session = ""
         self._no_session_until = 0.0
@@ -92,9 +94,13 @@ class RedfishClient:
         asked = {"Accept": "application/json", "OData-Version": "4.0"}
         if etag:
             asked["If-None-Match"] = etag
-        reply = await self._ask("GET", path, asked, {UNCHANGED, UNKNOWN})
+        reply = await self._ask("GET", path, asked, {UNCHANGED, UNKNOWN, *MOVED})
         if reply.status == UNKNOWN and self._token:
             self._token = self._session = ""  # the service has forgotten us, as after a restart
+            reply = await self._ask("GET", path, asked, {UNCHANGED, UNKNOWN, *MOVED})
+        if reply.status in MOVED:
+            self._check_moved(path, reply)
+            self._slashes = not self._slashes
             reply = await self._ask("GET", path, asked, {UNCHANGED, UNKNOWN})
         if reply.status == UNKNOWN:
             why = f" ({self._refused})" if self._refused else ""
@@ -143,11 +149,29 @@ class RedfishClient:
                 await self._http.ask("DELETE", self._session, headers=sent, also=FAILURES)
         await self._http.close()
 
+    def _check_moved(self, path: str, reply: Reply) -> None:
+        """Go on where only the slash at the end of a place is written otherwise.
+
+        Raises:
+            SourceUnavailable: it is moved elsewhere, where credentials do not follow.
+        """
+        plain = path.partition("?")[0].rstrip("/")
+        if documents.place(reply.headers.get("Location")) != self._prefix + plain:
+            raise SourceUnavailable(
+                f"{self._target.name}: {path}: answered {reply.status}, moved; give the new address"
+            )
+
+    def _written(self, path: str) -> str:
+        """Return a place below the host as the service writes places."""
+        plain, mark, query = path.partition("?")
+        end = "/" if self._slashes or plain.endswith("/") else ""
+        return f"{self._prefix}{plain.rstrip('/')}{end}{mark}{query}"
+
     async def _ask(self, method: str, path: str, asked: Mapping[str, str], also: set[int]) -> Reply:
         sent = {**asked, **await self.headers()}
         await self._pause()
         try:
-            return await self._http.ask(method, self._prefix + path, headers=sent, also=also)
+            return await self._http.ask(method, self._written(path), headers=sent, also=also)
         finally:
             self._free_at = asyncio.get_running_loop().time() + self._pacing.spacing
 

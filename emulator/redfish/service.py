@@ -45,6 +45,8 @@ class RedfishService:
     """Seconds that some places take, by a part of their path."""
     lacking: set[str] = field(default_factory=set)
     """Places that answer 404."""
+    slashes: bool = False
+    """Whether places without a slash at their end are moved to those with one."""
     pages: dict[str, str] = field(default_factory=dict)
     """HTML that is answered instead of a resource, by place."""
     changes: Callable[[str, Json], None] | None = None
@@ -129,6 +131,9 @@ class RedfishService:
             return self._log_out(path)
         if path == SSE:
             return await self._stream(request)
+        if self.slashes and not request.path.endswith("/"):
+            query = f"?{request.query_string}" if request.query_string else ""
+            raise web.HTTPPermanentRedirect(f"{request.path}/{query}")
         self.open += 1
         self.most_open = max(self.most_open, self.open)
         try:

@@ -339,6 +339,31 @@ async def test_a_leak_between_two_visits_is_heard() -> None:
         assert (await reader.read(AT + 60)).events == []
 
 
+async def test_a_leak_is_not_lost_to_a_clock_that_was_never_set() -> None:
+    async with serving(cooling()) as (service, reader):
+        await reader.read(AT)
+        await heard(service)
+        service.push(leak("Critical", "Critical", "2012-01-01T00:00:10Z"))
+        await heard(service)
+        poll = await reader.read(AT + 30)
+        (event,) = poll.events
+        assert AT + 25 < event.at < AT + 30
+        assert [
+            list(readings(Poll([batch]), reader.table, LEAK).values()) for batch in poll.batches
+        ] == [[0.0], [1.0]]
+
+
+async def test_places_that_are_written_with_a_slash_are_read_so() -> None:
+    async with serving(cooling(), slashes=True) as (service, reader):
+        poll = await reader.read(AT)
+        assert readings(poll, reader.table, FLOW)
+        assert poll.refused == []
+        assert any(one.startswith(f"GET {CDUS}/1/Pumps/?") for one in service.asked)
+        gets = [one.partition("?")[0] for one in service.asked if one.startswith("GET")]
+        bare = [one for one in gets if not one.endswith(("/", "SSE"))]
+        assert len(bare) == 1  # it is moved once, and then known how places are written
+
+
 async def test_a_report_that_is_pushed_counts_at_its_time() -> None:
     async with serving(cooling()) as (service, reader):
         await reader.read(AT)

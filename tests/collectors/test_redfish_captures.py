@@ -12,6 +12,7 @@ from collectors.maps import redfish_rules
 from collectors.maps.quantities import MEASURES
 from collectors.protocols.redfish import documents, reports, units
 from collectors.protocols.redfish.server_sent import EventStream
+from collectors.redfish.walk import Walk
 from collectors.source import Target
 from collectors.sources.redfish import Redfish, RedfishSettings
 from fabrichealth.catalogue.circuits import CIRCUIT_CLOSED, CIRCUIT_CURRENT, OUTLET_ENERGY
@@ -453,6 +454,16 @@ def test_leaks_in_two_servers_of_a_rack_are_told_apart(tmp_path: Path) -> None:
     assert readings(poll, table, LEAK) == {("row-a", "cdu-1", "r01"): 1.0}
 
 
+def test_a_service_is_the_device_whose_ids_it_tells(tmp_path: Path) -> None:
+    tree = {
+        V1: {"@odata.type": "#ServiceRoot.v1_16_0.ServiceRoot", "UUID": "5A1F3D2C-01"},
+        f"{V1}/Chassis/1/Sensors/T": sensor(41, ReadingUnits="Cel"),
+    }
+    rows = [Device(name="host-7", role="host", ids=("5a1f3d2c-01",))]
+    poll, table = read(tmp_path, tree, Topology(devices=rows))
+    assert readings(poll, table, DEVICE_TEMPERATURE) == {("host-7", "T"): 41.0}
+
+
 def test_several_chassis_tell_their_sensors_apart(tmp_path: Path) -> None:
     tree = {f"{V1}/Chassis/{n}/Sensors/Inlet": sensor(20 + n, ReadingUnits="Cel") for n in (1, 2)}
     assert told(tmp_path, DEVICE_TEMPERATURE, tree) == {
@@ -540,3 +551,31 @@ def test_an_event_of_several_lines_and_heartbeats_between() -> None:
     assert stream.feed(b': beat\r\nid: 7\r\ndata: {"a":\r\ndata: 1}\r\n\r') == []
     assert stream.feed(b"\n: beat\n\n") == ['{"a":\n1}']
     assert stream.last_id == "7"
+
+
+PLACES = st.sampled_from([V1, CDU, f"{CDU}/Pumps", f"{V1}/Chassis", f"{V1}/Chassis/1", PDU, "/x"])
+ANYTHING: st.SearchStrategy[Any] = st.recursive(
+    st.none() | st.integers() | st.text(max_size=8) | st.builds(dict, **{"@odata.id": PLACES}),
+    lambda one: st.lists(one, max_size=3) | st.dictionaries(
+        st.sampled_from(["Members", "Chassis", "ThermalEquipment", "CDUs", "Sensors", "Pumps",
+                         "@odata.id", "@odata.type", "Members@odata.nextLink", "MetricValues"]),
+        one | PLACES | st.sampled_from(["#Chassis.v1_0_0.Chassis", "#Pump.v1_0_0.Pump",
+                                        "#CoolingUnit.v1_0_0.CoolingUnit"]),
+        max_size=5,
+    ),
+    max_leaves=10,
+)  # fmt: skip
+
+
+@given(st.lists(ANYTHING | st.just(None), min_size=1, max_size=30), st.booleans())
+def test_a_walk_through_anything_ends(answers: list[Any], ports: bool) -> None:
+    walk = Walk(ports=ports)
+    asked = []
+    while (request := walk.wanted()) is not None:
+        asked.append(request)
+        answer = answers[len(asked) % len(answers)]
+        if answer is None:
+            walk.failed(request, "nothing")
+        else:
+            walk.got(request, answer)
+    assert len(asked) == len(set(asked)) or any("expand" in one for one in asked)
