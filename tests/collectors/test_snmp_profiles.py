@@ -395,8 +395,7 @@ class TestAgent:
         assert seen.readings(second, DEVICE_TEMPERATURE) == {("pdu-7", "inlet"): 24.0}
         assert asked <= 4 < walked  # the uptime, and some sixty values by two questions
         pdu.outlets.append(50.0)
-        await seen.source.read(AT + 700)
-        assert len(seen.readings(await seen.source.read(AT + 710), OUTLET_POWER)) == 25
+        assert len(seen.readings(await seen.source.read(AT + 1000), OUTLET_POWER)) == 25
         await agent.stop()
         await seen.source.close()
 
