@@ -33,7 +33,7 @@ class CoolingSupplyHotSettings(CoolingSettings):
     limit_celsius: float = Field(default=45.0)
     """Warmer than this no supply should be (class S45; typical supplies have 17 to 45 °C)."""
 
-    risen_kelvin: float = Field(default=4.0, gt=0)
+    risen_kelvin: float = Field(default=3.0, gt=0)
     """So much warmer than usual is too warm where nobody asked for it."""
 
     wide_open: float = Field(default=0.95, gt=0, le=1)
