@@ -56,6 +56,8 @@ def series_of(
     if "feed" in metric.labels:
         rack, feed = places.feed(facts.get("inlet", FIRST), *aliases)
     own = {"device": places.device, "rack": rack, "feed": feed, "loop": places.loop}
+    if "zone" not in reading.labels:
+        own["zone"] = places.rack
     return metric, tuple(
         own[label] if label in own else _label(reading, label, facts) for label in metric.labels
     )

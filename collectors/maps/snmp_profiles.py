@@ -27,7 +27,6 @@ DEFAULT_LABELS: Mapping[str, str] = {
     "outlet": "{outlet}",
     "circuit": "{circuit}",
     "sensor": "{name}|{sensor}",
-    "zone": "{name}|{sensor}",
 }
 """What fills a label where a reading says nothing: the first of which all facts are there."""
 
@@ -225,7 +224,7 @@ def _faults(reading: Reading, own: set[str]) -> Iterator[tuple[str, str]]:
         if label not in reading.to.labels or label in NAMED:
             yield "labels", f"has no label {label} to be given"
     for label in reading.to.labels:
-        if label in NAMED | OPTIONAL or reading.labels.get(label):
+        if label in NAMED | OPTIONAL | {"zone"} or reading.labels.get(label):
             continue
         needed = placeholders(DEFAULT_LABELS.get(label, ""))
         if not own & set(needed):

@@ -16,6 +16,7 @@ from collectors.maps.snmp_profiles import Gate, Profile, Reading, Rows
 from collectors.protocols.snmp_columns import NONE, checked, text
 from collectors.protocols.snmprec import Value
 from collectors.snmp.asking import Answers, Exact
+from fabrichealth.catalogue.cooling import LEAK
 from fabrichealth.catalogue.power import FEED_ENERGY, FEED_POWER, RACK_ENERGY, RACK_POWER
 from fabrichealth.errors import MalformedReply
 from fabrichealth.metric import Metric
@@ -60,6 +61,8 @@ class Layout:
     meanings: tuple[tuple[int, Mapping[int, float]], ...]
     totals: tuple[tuple[int, NDArray[np.intp]], ...]
     """Series of what values add up to, and which."""
+    ropes: tuple[NDArray[np.intp], ...]
+    """Values of several ropes of one zone: it is wet if any is."""
     balance: PowerBalance
     wrong: tuple[Wrong, ...]
 
@@ -163,9 +166,11 @@ class Learner:
         ]
         often = Counter((cell.metric, cell.labels) for cell in kept)
         for (metric, labels), times in often.items():
-            if times > 1:
+            if times > 1 and metric is not LEAK:
                 wrong.append((Reason.DUPLICATE, str(metric), " ".join(labels)))
-        return [cell for cell in kept if often[cell.metric, cell.labels] == 1]
+        return [
+            cell for cell in kept if cell.metric is LEAK or often[cell.metric, cell.labels] == 1
+        ]
 
     def _laid_out(self, cells: list[Cell], there: Container[str], wrong: list[Wrong]) -> Layout:
         series = self.table.intern_all((cell.metric, cell.labels) for cell in cells)
@@ -201,6 +206,7 @@ class Learner:
                 if cell.reading.meanings
             ),
             tuple(self._totals(cells)),
+            tuple(_ropes(cells)),
             PowerBalance(self.table, series),
             tuple(wrong),
         )
@@ -212,6 +218,14 @@ class Learner:
             rows = [row for row, cell in enumerate(cells) if cell.metric is metric]
             if rows:
                 yield self.table.intern(total, (self.places.rack,)), np.array(rows, np.intp)
+
+
+def _ropes(cells: list[Cell]) -> Iterator[NDArray[np.intp]]:
+    zones: dict[Labels, list[int]] = defaultdict(list)
+    for row, cell in enumerate(cells):
+        if cell.metric is LEAK:
+            zones[cell.labels].append(row)
+    return (np.array(rows, np.intp) for rows in zones.values() if len(rows) > 1)
 
 
 def _feed(cell: Cell) -> tuple[object, ...]:

@@ -90,6 +90,10 @@ class Profiled:
             for row in doubt.rows[np.isfinite(values[doubt.rows])].tolist():
                 self._refuse(layout, row, Reason.IMPLAUSIBLE, doubt.says, columns)
             values[doubt.rows] = np.nan
+        for ropes in layout.ropes:
+            wet = np.fmax.reduce(values[ropes])
+            values[ropes] = np.nan
+            values[ropes[0]] = wet
         good = np.isfinite(values)
         columns.put_all(layout.series[good], values[good])
         for series, rows in layout.totals:
