@@ -18,7 +18,7 @@ from collectors.redfish.service import Service
 from collectors.redfish.sheet import Taken
 from collectors.redfish.walk import Walk
 from collectors.transports.http import NoSuchResource
-from collectors.transports.redfish import Answer, UnusableAnswer
+from collectors.transports.redfish import Answer, NotLoggedIn, UnusableAnswer
 from fabrichealth.errors import SourceUnavailable
 from fabrichealth.model import Reason
 
@@ -59,7 +59,8 @@ class Visits:
     _plan: Plan | None = None
     _walked: float = 0.0
     _again: float = AGAIN
-    _first: int = 0
+    _turn: list[str] = field(default_factory=list)
+    """The plan's requests as the next visit makes them."""
     _known: dict[str, _Known] = field(default_factory=dict)
 
     async def visit(self, at: float, columns: Columns, seconds: float) -> None:
@@ -102,46 +103,60 @@ class Visits:
         walk = self._walk
         if walk is None:
             walk = self._walk = Walk(ports=self.ports)
+        if not await self._go_on(walk, deadline):
+            return None
+        self._walk = None
+        if not walk.tree:
+            why = next(iter(walk.wrong.values()), "no resource")
+            raise SourceUnavailable(f"{self.service.device}: no Redfish service ({why})")
+        for path, why in walk.wrong.items():
+            labels = {"device": self.service.device}
+            columns.refuse(_reason(why), path, labels, why)
+        return walk
+
+    async def _go_on(self, walk: Walk, deadline: float) -> bool:
+        """Walk until the time is up; return whether the walk is done."""
         failures = 0
         while (request := walk.wanted()) is not None:
             try:
                 async with asyncio.timeout_at(deadline):
                     answer = await self.ask(request, "")
             except TimeoutError:
-                return None
+                return False
+            except NotLoggedIn:
+                raise  # it says nothing of what was asked for
             except (NoSuchResource, UnusableAnswer) as wrong:
                 walk.failed(request, str(wrong))
             except SourceUnavailable as wrong:
                 failures += 1
-                if place(request) == ROOT or failures >= MOST_FAILURES:
+                if place(request) == ROOT:
                     self._walk = None
                     raise
                 walk.failed(request, str(wrong))
+                if failures >= MOST_FAILURES and self._plan is None:
+                    raise  # the next visit goes on behind what did not answer
+                if failures >= MOST_FAILURES:
+                    return False
             else:
                 walk.got(request, answer.body)
-        if not walk.tree:
-            self._walk = None
-            why = next(iter(walk.wrong.values()), "no resource")
-            raise SourceUnavailable(f"{self.service.device}: no Redfish service ({why})")
-        for path, why in walk.wrong.items():
-            labels = {"device": self.service.device}
-            columns.refuse(_reason(why), path, labels, why)
-        self._walk = None
-        return walk
+        return True
 
     def _settle(self, walk: Walk) -> None:
         """Take up what a walk found."""
         self.service.learn(walk.tree)
         self._plan = planned(walk, self.service)
         self.stream = walk.stream
+        self._turn = list(self._plan.requests)
         self._known.clear()
 
     async def _read(self, plan: Plan, at: float, columns: Columns, deadline: float) -> None:
         """Make the requests of a plan."""
-        turn = [*plan.requests[self._first :], *plan.requests[: self._first]]
+        turn = self._turn
+        read: list[str] = []
+        silent: list[str] = []
         left: list[str] = []
         wrong: SourceUnavailable | None = None
-        failures = read = 0
+        failures = 0
         for number, request in enumerate(turn):
             try:
                 async with asyncio.timeout_at(deadline):
@@ -149,22 +164,25 @@ class Visits:
             except TimeoutError:
                 left = turn[number:]
                 break
+            except NotLoggedIn as unknown:
+                wrong, left = unknown, turn[number:]
+                break
             except NoSuchResource as gone:
-                left.append(request)
+                silent.append(request)
                 wrong, self._walked = gone, float("-inf")  # it may have moved
-            except SourceUnavailable as silent:
-                left.append(request)
-                wrong = silent
-                failures += not isinstance(silent, UnusableAnswer)
+            except SourceUnavailable as why:
+                silent.append(request)
+                wrong = why
+                failures += not isinstance(why, UnusableAnswer)
                 if failures >= MOST_FAILURES:
-                    left += turn[number + 1 :]
+                    left = turn[number + 1 :]
                     break
             else:
-                read += 1
+                read.append(request)
+        self._turn = [*left, *read, *silent]  # what hangs keeps no other from being read
         if wrong is not None and not read:
             raise wrong
-        self._first = plan.requests.index(left[0]) if left else 0
-        names = [request.partition("?")[0] for request in left]
+        names = [request.partition("?")[0] for request in (*silent, *left)]
         columns.missing += names[:MOST_NAMED]
         if len(names) > MOST_NAMED:
             columns.missing.append(f"and {len(names) - MOST_NAMED} more")

@@ -33,6 +33,10 @@ class UnusableAnswer(SourceUnavailable):
     """The service answers, and not what Redfish is: a page for people, or half a body."""
 
 
+class NotLoggedIn(SourceUnavailable):
+    """The service does not know who asks, so that it tells nothing of anything."""
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     """What a place answered; nothing new where it is the same as before."""
@@ -89,7 +93,8 @@ class RedfishClient:
         Raises:
             NoSuchResource: the service has nothing there.
             UnusableAnswer: it is not JSON.
-            SourceUnavailable: no answer in time, or no login.
+            NotLoggedIn: it does not know the user, nor has a session for it.
+            SourceUnavailable: no answer in time.
         """
         asked = {"Accept": "application/json", "OData-Version": "4.0"}
         if etag:
@@ -104,7 +109,7 @@ class RedfishClient:
             reply = await self._ask("GET", path, asked, {UNCHANGED, UNKNOWN})
         if reply.status == UNKNOWN:
             why = f" ({self._refused})" if self._refused else ""
-            raise SourceUnavailable(
+            raise NotLoggedIn(
                 f"{self._target.name}: {self.where}: answered 401{why}; check user and secret_file"
             )
         if reply.status == UNCHANGED:
