@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 
+from analyzer.incidents.chain import UPSTREAM, way
 from analyzer.incidents.claims import Claim
 from fabrichealth.model import Alternative, Incident, Place
 from fabrichealth.narrative import span
@@ -17,7 +18,7 @@ from fabrichealth.topology import Link, Topology
 KEPT = 6
 
 
-def consider(incident: Incident, claim: Claim) -> None:
+def consider(incident: Incident, claim: Claim, topology: Topology) -> None:
     """Note of each thing that a claim made a victim why it is not the culprit."""
     known = {other.culprit for other in incident.alternatives}
     every = len(incident.victims) + 1
@@ -30,6 +31,8 @@ def consider(incident: Incident, claim: Claim) -> None:
         later = rival.since - incident.opened_at
         when = f"began {span(later)} later" if later >= 1.0 else "did not begin before it"
         why = f"{rival.kind} there {when} and follows from it"
+        if incident.kind in UPSTREAM:
+            why = f"{why}: {' > '.join(way(incident.culprit, rival.place, topology))}"
         incident.alternatives.append(Alternative(rival.place, round(1 / every, 4), why))
 
 

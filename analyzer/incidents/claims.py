@@ -40,6 +40,8 @@ class Claim:
     joined: list[Finding] = field(default_factory=list)
     """Findings of victims that say how grave the cause is: links of a shared part."""
     rivals: list[Rival] = field(default_factory=list)
+    warm: bool = False
+    """Whether something at its culprit is known to be too hot, by findings that are left out."""
     held_back: str | None = None
     """Why it is a ticket though a finding asks for a page."""
 

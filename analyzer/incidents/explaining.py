@@ -4,11 +4,13 @@ A dark device explains the links that end in it, the devices it holds, and the a
 on it; a rack explains its content; an ill scale-up link explains link errors that the
 accelerators of its domain report; a link that carries less than it should explains a queue before
 it that looks crowded; a shared part or a bad lot explains the ill links that its finding lists.
-Nothing else explains what was there before it.
+What cools and feeds explains what is ill downstream (`chain`). Nothing else explains what was there
+before it.
 """
 
 from collections.abc import Iterable
 
+from analyzer.incidents.chain import HEAT, STUMBLING, UPSTREAM, Ill, follows, racks_of
 from analyzer.incidents.claims import Claim, Rival, weight
 from analyzer.incidents.scope import owners
 from fabrichealth.events import Event
@@ -20,12 +22,15 @@ from fabrichealth.kinds import (
     LINK_DEGRADED_SPEED,
     LINK_FLAPPING,
     LINK_SUBHEALTHY,
+    OPTICS_OVERHEATING,
     PARTS_BAD_BATCH,
     PARTS_SHARED_COMPONENT,
     PFC_INCAST,
     PFC_SLOW_RECEIVER,
     PFC_STORM,
+    POWER_FEED_LOST,
     WATCH_SOURCE_SILENT,
+    Cause,
 )
 from fabrichealth.model import Finding, Place, place_of
 from fabrichealth.topology import Topology
@@ -42,17 +47,22 @@ CROWDED = frozenset({PFC_INCAST, FABRIC_HOT_LINK})
 PAUSING = frozenset({PFC_STORM, PFC_SLOW_RECEIVER, PFC_INCAST})
 """Kinds that say who stops the others: nobody does in a circle that a deadlock closed."""
 
+WARMTH = (Cause.MODULE_OVERHEATING, Cause.COOLING)
+LIKELY = 0.3
+"""So likely heat must be among the causes of a link's trouble to follow from what cools it."""
+
 SCALE_UP = frozenset({"nvlink", "hccs", "ub", "ualink", "cxl", "pcie"})
 
 
 def explained(every: list[Claim], topology: Topology) -> list[Claim]:
     """Return the claims that stand, each with what it explains among its victims."""
-    order = sorted(every, key=lambda claim: (-weight(claim.kind, claim.culprit), claim.since))
+    order = sorted(every, key=lambda claim: _first(claim, topology))
     standing: list[Claim] = []
     for claim in order:
         own: list[Finding] = []
+        warm = hot(claim)
         for finding in claim.findings:
-            alone = Claim(claim.culprit, [finding], claim.victims)
+            alone = Claim(claim.culprit, [finding], claim.victims, warm=warm)
             cause = next((one for one in standing if explains(one, alone, topology)), None)
             if cause is None:
                 own.append(finding)
@@ -63,10 +73,38 @@ def explained(every: list[Claim], topology: Topology) -> list[Claim]:
     return standing
 
 
+def _first(claim: Claim, topology: Topology) -> tuple[float, ...]:
+    """Return what sorts causes before their victims: dark racks, feeds, devices, water, the rest.
+
+    Water and breakers come first however grave what fails for them is.
+    """
+    if claim.kind is DEVICE_DOWN:
+        return (0.0 if claim.culprit.type == "rack" else 2.0, claim.since)
+    if claim.kind is POWER_FEED_LOST:
+        return (1.0, claim.since)
+    if claim.kind in HEAT:
+        upstream = any(row.facility == claim.culprit.id for row in topology.loops.values())
+        return (3.0, 0.0 if upstream else 1.0, float(HEAT.index(claim.kind)), claim.since)
+    return (4.0, -weight(claim.kind, claim.culprit), claim.since)
+
+
+def hot(claim: Claim) -> bool:
+    """Return whether something at a claim's culprit is known to be too hot."""
+    return any(
+        one.kind is OPTICS_OVERHEATING or sum(one.causes.get(c, 0.0) for c in WARMTH) >= LIKELY
+        for one in claim.findings
+    )
+
+
+def as_ill(claim: Claim) -> Ill:
+    """Return a claim as the chain sees it."""
+    return Ill(claim.kind, claim.culprit, claim.since, hot=claim.warm or hot(claim))
+
+
 def _suffer(cause: Claim, claim: Claim, finding: Finding) -> None:
     """Make a claim a victim of its cause; how ill the links of a shared part are is its own."""
     cause.rivals.append(Rival(claim.culprit, finding.kind.name, finding.since))
-    if cause.kind in SHARED:
+    if cause.kind in SHARED or (cause.kind in HEAT and finding.kind in STUMBLING):
         cause.joined.append(finding)
     for place in (claim.culprit, *claim.victims):
         if place not in cause.victims and place != cause.culprit:
@@ -79,13 +117,19 @@ def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
         return claim.culprit.type == "link" and claim.culprit in cause.victims
     if cause.kind is FABRIC_ECMP_POLARIZED:  # it takes longer to prove than what it does
         return claim.kind is FABRIC_HOT_LINK and cause.culprit.id in owners(claim.culprit, topology)
+    if cause.kind in UPSTREAM:
+        return follows(as_ill(cause), as_ill(claim), topology)
     if claim.since < cause.since - cause.slack:
         return False
     if cause.kind is DEVICE_DOWN:
-        return bool(reach(cause.culprit, topology) & _touched(claim, topology))
-    if cause.culprit.type == "link":
-        return _by_link(cause, claim, topology)
-    return False
+        return _by_device(cause.culprit, claim, topology)
+    return cause.culprit.type == "link" and _by_link(cause, claim, topology)
+
+
+def _by_device(dark: Place, claim: Claim, topology: Topology) -> bool:
+    if claim.culprit.type in {"feed", "rack"}:  # what a rack has is not lost with one host
+        return dark.type == "rack" and dark.id in racks_of(claim.culprit, topology)
+    return bool(reach(dark, topology) & _touched(claim, topology))
 
 
 def _by_link(cause: Claim, claim: Claim, topology: Topology) -> bool:
@@ -127,6 +171,9 @@ def circle_of(claim: Claim, topology: Topology) -> set[str]:
 
 def _touched(claim: Claim, topology: Topology) -> set[str]:
     touched = owners(claim.culprit, topology)
+    if claim.culprit.type in {"loop", "branch"}:
+        row = topology.loops.get(claim.culprit.id.partition("/")[0])
+        touched |= {row.device} if row is not None and row.device else set()
     if claim.kind is WATCH_SOURCE_SILENT:
         for victim in claim.victims:
             touched |= owners(victim, topology)

@@ -8,8 +8,18 @@ that one goes on under its own name.
 from collections.abc import Callable
 
 from analyzer.incidents.alternatives import consider
+from analyzer.incidents.chain import UPSTREAM, Ill, follows
 from analyzer.incidents.claims import SLACK, Claim, Rival, weight
-from analyzer.incidents.explaining import PAUSING, SCALE_UP, SHARED, circle_of, reach
+from analyzer.incidents.explaining import (
+    LIKELY,
+    PAUSING,
+    SCALE_UP,
+    SHARED,
+    WARMTH,
+    as_ill,
+    circle_of,
+    reach,
+)
 from analyzer.incidents.scope import owners
 from analyzer.ledger import Ledger, copy_of
 from fabrichealth.kinds import (
@@ -17,6 +27,7 @@ from fabrichealth.kinds import (
     DEVICE_DOWN,
     FABRIC_ECMP_POLARIZED,
     FABRIC_HOT_LINK,
+    OPTICS_OVERHEATING,
     PFC_DEADLOCK,
     IncidentKind,
 )
@@ -52,11 +63,18 @@ def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
         return young and claim.culprit.type == "link" and claim.culprit in incident.victims
     if not incident.opened_at - SLACK <= claim.since <= incident.last_seen + TAIL:
         return False
+    if incident.kind in UPSTREAM:
+        return follows(_ill(incident), as_ill(claim), topology)
     if incident.kind is DEVICE_DOWN:
         lighter = weight(claim.kind, claim.culprit) < weight(incident.kind, incident.culprit)
         outlasts = claim.seen > incident.last_seen + TAIL
         touched = reach(incident.culprit, topology) & owners(claim.culprit, topology)
         return lighter and not outlasts and bool(touched)
+    return _in_its_domain(incident, claim, topology)
+
+
+def _in_its_domain(incident: Incident, claim: Claim, topology: Topology) -> bool:
+    """Return whether accelerators report errors of the domain whose link an incident is about."""
     link = topology.links.get(incident.culprit.id)
     if link is None or claim.kind is not ACCELERATOR_ERRORS or link.technology not in SCALE_UP:
         return False
@@ -73,6 +91,8 @@ def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
     if claim.kind is FABRIC_ECMP_POLARIZED:
         mine = claim.culprit.id in owners(incident.culprit, topology)
         return incident.kind is FABRIC_HOT_LINK and mine
+    if claim.kind in UPSTREAM:
+        return follows(as_ill(claim), _ill(incident), topology)
     if claim.kind is PFC_DEADLOCK:
         return incident.kind in PAUSING and bool(
             owners(incident.culprit, topology) & circle_of(claim, topology)
@@ -80,6 +100,17 @@ def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
     if claim.kind is not DEVICE_DOWN or incident.opened_at < claim.since - claim.slack:
         return False
     return bool(reach(claim.culprit, topology) & owners(incident.culprit, topology))
+
+
+def _ill(incident: Incident) -> Ill:
+    """Return an open incident as the chain sees it."""
+    warm = sum(incident.causes.get(cause, 0.0) for cause in WARMTH) >= LIKELY
+    return Ill(
+        incident.kind,
+        incident.culprit,
+        incident.opened_at,
+        hot=warm or incident.kind is OPTICS_OVERHEATING,
+    )
 
 
 def apart(ledger: Ledger, claim: Claim) -> Incident | None:
@@ -128,7 +159,7 @@ def merge(
         ledger.merged.append(copy_of(other))
         add_victims(incident, [other.culprit, *other.victims])
         claim.rivals.append(Rival(other.culprit, other.kind.name, other.opened_at))
-    consider(incident, claim)
+    consider(incident, claim, topology)
     return merged
 
 

@@ -165,7 +165,7 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
     else:
         claim.rivals.append(Rival(claim.culprit, claim.kind.name, claim.since))
         add_victims(incident, [claim.culprit, *claim.victims])
-    consider(incident, claim)
+    consider(incident, claim, topology)
     if not incident.history or (incident.kind.name, incident.severity) != (
         incident.history[-1].kind,
         incident.history[-1].severity,
