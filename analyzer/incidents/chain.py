@@ -91,6 +91,8 @@ def follows(cause: Ill, ill: Ill, topology: Topology) -> bool:
         return _of_feed(cause, ill, topology)
     if cause.kind not in HEAT or ill.since < cause.since - HEAT_SLACK:
         return False
+    if ill.kind is COOLING_LEAK:
+        return False  # water on the floor is nobody's victim
     if ill.kind in HEAT:
         return _same_water(cause, ill, topology)
     if ill.kind in WARM or (ill.kind in STUMBLING and ill.hot):
