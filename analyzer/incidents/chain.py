@@ -89,9 +89,11 @@ def follows(cause: Ill, ill: Ill, topology: Topology) -> bool:
         return False
     if cause.kind is POWER_FEED_LOST:
         return _of_feed(cause, ill, topology)
-    if cause.kind not in HEAT or ill.since < cause.since - HEAT_SLACK:
-        return False
-    if ill.kind is COOLING_LEAK:
+    return cause.kind in HEAT and _of_heat(cause, ill, topology)
+
+
+def _of_heat(cause: Ill, ill: Ill, topology: Topology) -> bool:
+    if ill.since < cause.since - HEAT_SLACK or ill.kind is COOLING_LEAK:
         return False  # water on the floor is nobody's victim
     if ill.kind in HEAT:
         return _same_water(cause, ill, topology)
