@@ -86,6 +86,8 @@ class _Telling:
 
     def cells(self) -> Iterator[Cell]:
         """Yield the cells, those of a series in the order in which they are believed."""
+        if self._body.get("Enabled") is False:  # a sensor or detector that is switched off
+            return
         sensor = self._kind == "Sensor"
         seen: set[Path] = set()
         for found in redfish_rules.properties(self._kind, self._body):

@@ -68,6 +68,8 @@ def kind(path: str, body: Body) -> str:
         return "Mains" if mains else "Branch"
     if said == "EnvironmentMetrics" and COOLING in path:
         return "CoolingEnvironment"
+    if said == "Reservoir" and body.get("ReservoirType") == "Overflow":
+        return "Overflow"  # what has run over says nothing of the coolant that is left
     if said.endswith("SensorExcerpt"):
         return "Sensor"
     return said

@@ -23,7 +23,7 @@ DECIDING = frozenset(
         "DeviceName", "FanName", "MemberId", "DataSourceUri", "CircuitType", "CoolantConnectorType",
         "Manufacturer", "ReservoirType", "@odata.type", "UpperThresholdCritical",
         "UpperThresholdFatal", "UpperThresholdNonCritical", "MaxReadingRangeTemp", "CoolantType",
-        "Model", "FirmwareVersion", "Version",
+        "Model", "FirmwareVersion", "Version", "Enabled",
     }
 )  # fmt: skip
 """Properties whose words decide what the others are."""

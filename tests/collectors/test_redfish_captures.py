@@ -225,6 +225,25 @@ def test_a_zone_is_wet_if_any_of_its_detectors_is(
     assert [one.reason for one in poll.refused] == reasons
 
 
+def test_a_detector_that_is_switched_off_says_nothing(tmp_path: Path) -> None:
+    detector = {"@odata.type": "#LeakDetector.v1_1_0.LeakDetector", "DetectorState": "OK"}
+    where = f"{CDU}/LeakDetection/LeakDetectors/1"
+    assert told(tmp_path, LEAK, {CDU: unit(), where: {**detector, "Enabled": True}})
+    assert told(tmp_path, LEAK, {CDU: unit(), where: {**detector, "Enabled": False}}) == {}
+
+
+def test_what_ran_over_is_not_the_reservoirs_level(tmp_path: Path) -> None:
+    tree = {
+        f"{CDU}/Reservoirs/{name}": {
+            "@odata.type": "#Reservoir.v1_0_0.Reservoir",
+            "ReservoirType": name,
+            "FluidLevelPercent": {"Reading": percent},
+        }
+        for name, percent in (("Overflow", 3.0), ("Reserve", 80.0))
+    }
+    assert told(tmp_path, RESERVOIR_LEVEL, tree) == {("cdu-1", ""): 0.8}
+
+
 def test_a_detector_group_names_the_rack_that_its_rope_lies_in(tmp_path: Path) -> None:
     groups = [{"Detectors": [
         {"DeviceName": "Rope under r07", "DetectorState": "Critical"},
