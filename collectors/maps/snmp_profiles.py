@@ -16,7 +16,7 @@ from pydantic import BeforeValidator, Field
 
 from collectors.maps.map_parts import AnyMetric, MapPart
 from collectors.maps.quantities import MEASURES
-from collectors.maps.register_maps import METRICS, NAMED, OPTIONAL, Exact
+from collectors.maps.register_schema import METRICS, NAMED, OPTIONAL, Exact
 from fabrichealth.errors import SiteError
 from fabrichealth.yamlfile import YamlFile, load
 

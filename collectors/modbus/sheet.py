@@ -10,6 +10,7 @@ from collectors.maps.places import Places
 from collectors.maps.power_balance import PowerBalance
 from collectors.maps.register_maps import Mapped, RegisterMap
 from collectors.protocols.modbus_registers import Decoded, Registers, Verdict, Words
+from fabrichealth.counters import Repair
 from fabrichealth.model import Reason, SeriesTable
 
 REASON = {
@@ -39,11 +40,16 @@ class Sheet:
             (one.metric, tuple(self._labels(one).values())) for one in known.entries
         )
         self._balance = PowerBalance(table, self.series)
+        self._wrapping = [row for row, one in enumerate(known.entries) if one.most]
+        self.repair = Repair()
 
-    def take(self, words: Words, came: NDArray[np.bool_], columns: Columns) -> Decoded:
-        """Take what words [n] say, as far as they came [n]."""
+    def take(self, words: Words, came: NDArray[np.bool_], at: float, columns: Columns) -> Decoded:
+        """Take what words [n] said at `at`, as far as they came [n]."""
         decoded = self.registers.decode(words, came)
         values = decoded.values
+        for row in self._wrapping:
+            if np.isfinite(values[row]):
+                values[row] = self._repaired(row, int(decoded.raw[row]), at)
         for row in np.flatnonzero(decoded.verdicts > Verdict.MISSING).tolist():
             one = self.known.entries[row]
             why = REASON[Verdict(decoded.verdicts[row])]
@@ -56,6 +62,12 @@ class Sheet:
         good = np.isfinite(values)
         columns.put_all(self.series[good], values[good])
         return decoded
+
+    def _repaired(self, row: int, raw: int, at: float) -> float:
+        """Return a counter with its wraps undone."""
+        one, series = self.known.entries[row], int(self.series[row])
+        steps = self.repair.monotone(series, raw, at, bits=one.bits, most_per_second=one.most)
+        return steps * one.register.times / one.register.over + one.register.offset
 
     def lines(self, decoded: Decoded, refused: Mapping[int, str]) -> Iterator[str]:
         """Yield a line a register, for a person: where it lies, what stands there, what it is."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from collectors.maps.columns import Columns
 from collectors.maps.places import Places
-from collectors.maps.register_maps import METRICS
+from collectors.maps.register_schema import METRICS
 from collectors.maps.snmp_profiles import Profile
 from collectors.protocols.snmp_columns import numbers
 from collectors.protocols.snmprec import Value

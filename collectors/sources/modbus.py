@@ -12,16 +12,18 @@ Captures: a register dump, CSV rows `table,address,value`.
 """
 
 import asyncio
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from pydantic import Field
 
 from collectors.captures import captured
-from collectors.maps import register_maps
+from collectors.maps import kept_wraps, register_maps
 from collectors.maps.columns import Columns
 from collectors.maps.places import Places
 from collectors.maps.register_maps import RegisterMap
+from collectors.maps.register_schema import METRICS
 from collectors.modbus.blocks import Answered, Blocks
 from collectors.modbus.sheet import Sheet
 from collectors.protocols import register_dump
@@ -52,7 +54,7 @@ class Modbus(Source):
     schemes = SCHEMES
     options = ("map", "mapping")
     closest = 1.0
-    metrics = (*register_maps.METRICS, LOOP_INFO)
+    metrics = (*METRICS, LOOP_INFO)
 
     def __init__(self, settings: ModbusSettings, target: Target, table: SeriesTable) -> None:
         super().__init__(settings, target, table)
@@ -116,6 +118,14 @@ class Modbus(Source):
             )
         return self._poll(answered, at, columns, late=True)
 
+    def memory(self) -> dict[str, Any]:
+        """Return what the repair of wraps must remember."""
+        return {"wraps": kept_wraps.kept(self._sheet.repair, self.table)}
+
+    def remember(self, memory: Mapping[str, Any]) -> None:
+        """Take up what `memory` returned."""
+        kept_wraps.restore(self._sheet.repair, self.table, memory.get("wraps"))
+
     def report(self, *, explain: bool) -> Iterator[str] | None:
         """Return a line for each register as it was read last, where that is asked for."""
         return None if not explain or self._last is None else self._sheet.lines(*self._last)
@@ -130,7 +140,7 @@ class Modbus(Source):
     ) -> Poll:
         """Return what came; `late` says that more was asked for than came."""
         columns = columns or Columns(self.table)
-        decoded = self._sheet.take(answered.words, answered.came, columns)
+        decoded = self._sheet.take(answered.words, answered.came, at, columns)
         self._last = decoded, {**answered.absent, **answered.failed}
         columns.put_all(*self._infos)
         for row, why in answered.absent.items():

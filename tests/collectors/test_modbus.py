@@ -1,6 +1,7 @@
 """Modbus devices as the source reads them: captures, a server of ours, and one that is not."""
 
 import asyncio
+import json
 import socket
 import time
 from collections.abc import AsyncIterator, Mapping
@@ -273,6 +274,30 @@ class TestLive:
             after = await seen.poll(AT + 10)
             await seen.source.close()
         assert [poll.batches[0].values.tolist() for poll in (before, after)] == [[500.0], [3.0]]
+
+    async def test_a_narrow_counter_goes_on_over_its_end_and_over_our_restart(
+        self, tmp_path: Path
+    ) -> None:
+        entry = (
+            "  - {name: e, address: 0, unit: kilowatt_hours, most: 400, sentinels: [],\n"
+            "     to: fabric_feed_energy_joules_total}\n"
+        )
+        words = {0: 65_530}
+        async with serving(ModbusUnits(lambda _: cdu(words))) as server:
+            file = map_file(tmp_path, entry)
+            seen, later = Seen(server.address, map=file), Seen(server.address, map=file)
+            told = [await seen.poll(AT)]
+            words[0] = 4
+            told.append(await seen.poll(AT + 120))
+            later.source.remember(json.loads(json.dumps(seen.source.memory())))
+            words[0] = 9
+            told.append(await later.poll(AT + 240))
+            words[0] = 2  # within its range: it was set to 0
+            told.append(await later.poll(AT + 360))
+            await seen.source.close()
+            await later.source.close()
+        energies = [float(poll.batches[0].values[0]) / 3.6e6 for poll in told]
+        assert energies == [65_530.0, 65_540.0, 65_545.0, 2.0]
 
     async def test_what_is_no_modbus_is_unavailable(self) -> None:
         async def rude(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

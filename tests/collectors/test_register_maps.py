@@ -6,8 +6,10 @@ import pytest
 
 from collectors.maps import register_maps
 from collectors.maps.quantities import MEASURES, step
+from collectors.maps.register_schema import METRICS
 from fabrichealth.errors import SiteError
 from fabrichealth.units import Unit
+from tests.house.checkout import ROOT
 
 TEMPERATURE = "fabric_coolant_temperature_celsius"
 ENTRY = f"  - {{name: t, address: 5, to: {TEMPERATURE}}}\n"
@@ -50,6 +52,7 @@ def test_what_is_shipped_is_a_cdu_of_each_kind_and_a_meter() -> None:
         ("  - {name: t, address: 1, side: facility, to: fabric_rack_power_watts}\n", 3, "a loop"),
         ("  - {name: t, address: 1, to: fabric_pump_running, labels: {pump: 1}, is: {0: 2}}\n", 3,
          "neither 0 nor 1"),
+        (f"  - {{name: t, address: 1, most: 4, to: {TEMPERATURE}}}\n", 3, "does not wrap"),
         (ENTRY + ENTRY, 4, "there already"),
         (ENTRY + ENTRY.replace("name: t", "name: u"), 4, "the same series as t"),
         ("", 2, "must be a list"),
@@ -63,6 +66,16 @@ def test_a_fault_is_one_line_with_file_and_line(
         register_maps.read(file)
     assert str(wrong.value).startswith(f"{file}:{line}: ")
     assert says in str(wrong.value)
+
+
+def test_the_map_of_the_documentation_is_one(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "registers-and-profiles.md").read_text()
+    text = page.partition("## A register map")[2].partition("```yaml\n")[2].partition("```")[0]
+    file = tmp_path / "documented.yaml"
+    file.write_text(text)
+    assert [one.register.address for one in register_maps.read(file).entries] == [
+        100, 109, 119, 120, 129,
+    ]  # fmt: skip
 
 
 def test_a_map_that_was_mended_is_read_again(tmp_path: Path) -> None:
@@ -102,6 +115,6 @@ def test_units_of_the_field_become_the_catalogues(unit: str, raw: float, value: 
 
 
 def test_every_unit_of_cooling_and_power_can_be_said() -> None:
-    wanted = {metric.unit for metric in register_maps.METRICS}
+    wanted = {metric.unit for metric in METRICS}
     assert wanted - {one.unit for one in MEASURES.values()} == set()
     assert Unit.CELSIUS in wanted

@@ -54,7 +54,7 @@ def test_a_wrong_setting_is_told_with_its_line(terminal: Terminal, tmp_path: Pat
     target = 'name: cdu-1, source: modbus, address: "modbus://10.0.0.1", mapping: cdu_generic'
     file = site(tmp_path, target, sources="sources:\n  modbus:\n    answer: 5\n")
     said = terminal("check", "-c", file)
-    assert f"{file}:4: sources.modbus.answer: '5' is not a duration" in said.err
+    assert f"{file}:4: sources.modbus.answer: 5 is not a duration" in said.err
 
 
 def test_a_profile_that_nobody_knows_is_told(terminal: Terminal, tmp_path: Path) -> None:
