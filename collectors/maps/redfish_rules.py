@@ -56,7 +56,20 @@ class Rule(MapPart):
     """A limit or a speed of 0 is none."""
     context: tuple[str, ...] = ()
     named: str = ""
-    """Only in these physical contexts, or under a name in which this word is."""
+    """Only in these physical contexts, or under a name whose words hold this pattern."""
+    types: tuple[str, ...] = ()
+    """Only for these reading types."""
+    cools: bool = False
+    """Only of a device that drives a loop."""
+
+    @property
+    def picky(self) -> bool:
+        """Whether it is only of some readings of a property; a reading is of one such rule."""
+        return bool(self.context or self.named or self.types)
+
+    def names(self, said: str) -> bool:
+        """Return whether its pattern is in the words of a name."""
+        return bool(self.named) and _pattern(self.named).search(_words(said)) is not None
 
     @property
     def measure(self) -> Measure:
@@ -200,6 +213,22 @@ def _part(step: str) -> re.Pattern[str]:
     head, _, rest = step.partition("{")
     name, _, tail = rest.partition("}")
     return re.compile(rf"{re.escape(head)}(?P<{name}>\d+){re.escape(tail)}")
+
+
+_SEAM = re.compile(
+    r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[A-Za-z])(?=\d)|[^A-Za-z0-9]+"
+)
+"""Where a word of a name ends."""
+
+
+@cache
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(text)
+
+
+def _words(name: str) -> str:
+    """Return the words of a name in small letters: `TCS_SupplyTemp` is `tcs supply temp`."""
+    return _SEAM.sub(" ", name).strip().casefold()
 
 
 @cache

@@ -92,11 +92,12 @@ class _Telling:
         seen: set[Path] = set()
         for found in redfish_rules.properties(self._kind, self._body):
             leaf, holder = _leaf(found)
-            if leaf not in self._at or (sensor and leaf in seen) or not self._in_context(found):
+            if leaf not in self._at or leaf in seen or not self._in_context(found, holder):
                 continue
             cell = self._cell(found.rule, found, leaf, holder)
             if cell is not None:
-                seen.add(leaf)
+                if sensor or found.rule.picky:
+                    seen.add(leaf)
                 self._source(holder)
                 yield cell
 
@@ -137,21 +138,26 @@ class _Telling:
                 item = _called(found)
                 known[label] = self._names.item(label, self._path, self._labels, item)
             else:
-                known[label] = value.format_map(found.names)
+                known[label] = value.format_map({**known, **found.names})
         if rule.to is LEAK and "DeviceName" in holder:
             known["zone"] = self._names.zone(self._path, _text(holder, "DeviceName"))
         if any(label not in known for label in rule.to.labels):
             return None
         return tuple(known[label] for label in rule.to.labels)
 
-    def _in_context(self, found: Property) -> bool:
+    def _in_context(self, found: Property, holder: Mapping[str, Any]) -> bool:
         """Return whether a rule for some physical contexts, or names, fits the resource."""
         rule = found.rule
-        if not (rule.context or rule.named):
+        if rule.cools and not self._names.cools:
+            return False
+        if not rule.picky:
             return True
-        name = f"{last(self._path)} {_text(self._body, 'Name')}".casefold()
-        return _text(self._body, "PhysicalContext") in rule.context or (
-            bool(rule.named) and rule.named in name
+        said = holder if len(found.path) > 1 else self._body
+        own = last(self._path) if said is self._body else last(place(said.get("DataSourceUri")))
+        return (
+            _text(said, "PhysicalContext") in rule.context
+            or _text(said, "ReadingType") in rule.types
+            or any(rule.names(name) for name in (own, *(_text(said, key) for key in NAMED)))
         )
 
     def _measure(self, rule: Rule, leaf: Path, holder: Mapping[str, Any]) -> Measure | None:

@@ -20,7 +20,7 @@ from fabrichealth.model.place import Port
 Labels = Mapping[str, str]
 
 EQUIPMENT = frozenset({"CoolingUnit", "PowerDistribution"})
-WITHIN = frozenset({"Sensor", "LeakDetection", "LeakDetector"})
+WITHIN = frozenset({"Sensor", "ThermalMetrics", "LeakDetection", "LeakDetector"})
 
 WHOLE = frozenset({"ServiceRoot", "Chassis"})
 """Kinds whose ids are those of the device that answers."""
@@ -55,7 +55,8 @@ class Names:
         self._places = places
         self._facts = facts
         self._of_units = {path: _beside(places, name) for path, name in facts.units.items()}
-        self._cools = any(COOLING in path for path in facts.units)
+        self.cools = _drives(places) or any(COOLING in path for path in facts.units)
+        """Whether the device drives a loop."""
 
     def of(self, path: str, body: Body) -> Labels:
         """Return the labels that a resource's place and content tell; the rest is its rules'."""
@@ -65,6 +66,7 @@ class Names:
         found = {
             "device": places.device, "branch": "", "point": "", "circuit": own, "outlet": own,
             "pump": own, "valve": own, "unit": f"{places.device}/{own}", "sensor": own, "fan": own,
+            "facility": places.facility,
         }  # fmt: skip
         if of in {"Port", "PortMetrics"}:
             found["port"] = self._port(path if of == "Port" else parent(path), body, places)
@@ -87,7 +89,7 @@ class Names:
         named = sorted(words & known)
         if named:
             return named[0]
-        return "cdu" if COOLING in path or self._cools else self._at(path).rack
+        return "cdu" if COOLING in path or self.cools else self._at(path).rack
 
     def _at(self, path: str) -> Places:
         """Return the names of the equipment that a place lies in."""
@@ -134,7 +136,7 @@ class Names:
                 branch = self._branch(loop, ends[0], {})
             elif not ends and self._facts.beside.get(parent(path), 1) > 1:
                 loop = self._written_loop(loop, body, last(path))
-        elif of in WITHIN and not self._cools:  # of a server or switch, one of many in its rack
+        elif of in WITHIN and not self.cools:  # of a server or switch, one of many in its rack
             branch = places.device
         zone = self.zone(path, _said(body, "Name"), _said(body, "Id"))
         return {"loop": loop, "branch": branch, "zone": zone}
@@ -229,6 +231,16 @@ def _called(places: Places, units: Mapping[str, Body]) -> dict[str, str]:
             own = f"{places.device}-{last(parent(path))}-{last(path)}"
         found[path] = device_name(known or own)
     return found
+
+
+def _drives(places: Places) -> bool:
+    """Return whether the device is written as one that drives a loop."""
+    topology = places.target.topology
+    written = topology.devices.get(places.device)
+    loops = topology.loops.values()
+    return (written is not None and written.role == "cdu") or any(
+        loop.device == places.device for loop in loops
+    )
 
 
 def _beside(places: Places, name: str) -> Places:

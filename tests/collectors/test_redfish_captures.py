@@ -18,6 +18,7 @@ from collectors.sources.redfish import Redfish, RedfishSettings
 from fabrichealth.catalogue.circuits import CIRCUIT_CLOSED, CIRCUIT_CURRENT, OUTLET_ENERGY
 from fabrichealth.catalogue.cooling import (
     AIR_HUMIDITY,
+    AIR_TEMPERATURE,
     COOLANT_TEMPERATURE,
     DIFFERENTIAL_PRESSURE,
     FLOW,
@@ -28,6 +29,7 @@ from fabrichealth.catalogue.cooling import (
     PUMP_RUNNING,
     PUMP_SPEED,
     RESERVOIR_LEVEL,
+    VALVE_POSITION,
 )
 from fabrichealth.catalogue.devices import (
     DEVICE_POWER,
@@ -413,6 +415,72 @@ def test_pressure_in_any_unit(tmp_path: Path, unit: str, kilopascals: float) -> 
     )}  # fmt: skip
     found = told(tmp_path, PRESSURE, tree)
     assert found["cdu-1", "", "supply"] == pytest.approx(kilopascals, rel=1e-12)
+
+
+def test_a_unit_that_has_sensors_alone_is_understood_by_their_names(tmp_path: Path) -> None:
+    measured = {
+        "SecondarySupplyTemp": (31.0, "Cel", "Temperature"),
+        "TCS_Return_Temp": (43.0, "Cel", "Temperature"),
+        "FacilitySupplyTemperature": (18.0, "Cel", "Temperature"),
+        "CoolantSupplyPressure": (3.2, "bar", "Pressure"),
+        "CoolantFlow": (12.0, "m3/h", "LiquidFlow"),
+        "PrimaryFlowRate": (300.0, "L/min", "LiquidFlow"),
+        "FilterDeltaPressure": (25.0, "kPa", "PressurekPa"),
+        "LoopDifferentialPressure": (110.0, "kPa", "PressurekPa"),
+        "ReservoirLevel": (77.0, "%", "Percent"),
+        "Pump1Speed": (66.0, "%", "Percent"),
+        "RelativeHumidity": (40.0, "%", "Humidity"),
+        "AmbientTemp": (25.0, "Cel", "Temperature"),
+        "BoardTemp": (51.0, "Cel", "Temperature"),
+        "ControlValve": (35.0, "%", "Valve"),
+    }
+    tree = {
+        f"{V1}/Chassis/1/Sensors/{name}": sensor(value, ReadingUnits=unit, ReadingType=kind)
+        for name, (value, unit, kind) in measured.items()
+    }
+    loop = Loop(name="row-a", device="cdu-1", facility="fws")
+    poll, table = read(tmp_path, tree, Topology(loops=[loop]))
+    assert readings(poll, table, COOLANT_TEMPERATURE) == {
+        ("row-a", "", "supply"): 31.0,
+        ("row-a", "", "return"): 43.0,
+        ("fws", "", "supply"): 18.0,
+    }
+    assert readings(poll, table, PRESSURE) == {("row-a", "", "supply"): pytest.approx(320.0)}
+    assert readings(poll, table, FLOW) == {
+        ("row-a", "", ""): pytest.approx(200.0),
+        ("fws", "", ""): 300.0,
+    }
+    assert readings(poll, table, DIFFERENTIAL_PRESSURE) == {
+        ("row-a", "", "filter"): 25.0,
+        ("row-a", "", "loop"): 110.0,
+    }
+    assert readings(poll, table, RESERVOIR_LEVEL) == {("row-a", ""): 0.77}
+    assert readings(poll, table, PUMP_SPEED) == {("row-a", "", "Pump1Speed"): 0.66}
+    assert readings(poll, table, VALVE_POSITION) == {("row-a", "", "ControlValve"): 0.35}
+    assert readings(poll, table, AIR_HUMIDITY) == {("row-a", ""): 0.4}
+    assert readings(poll, table, AIR_TEMPERATURE) == {("row-a", ""): 25.0}
+    assert readings(poll, table, DEVICE_TEMPERATURE) == {("cdu-1", "BoardTemp"): 51.0}
+    assert poll.refused == []
+
+
+def test_coolant_at_a_server_is_a_branch_of_its_racks_loop(tmp_path: Path) -> None:
+    tree = {
+        f"{V1}/Chassis/1/ThermalSubsystem/ThermalMetrics": {
+            "@odata.type": "#ThermalMetrics.v1_3_0.ThermalMetrics",
+            "TemperatureReadingsCelsius": [
+                {"DeviceName": "Coolant Supply", "Reading": 30.0},
+                {"DeviceName": "Exhaust Air", "Reading": 38.0},
+            ],
+        },
+        f"{V1}/Chassis/1/Sensors/In": sensor(
+            1.8, ReadingType="LiquidFlowLPM", PhysicalContext="LiquidInlet"
+        ),
+    }
+    rows = [Device(name="cdu-1", role="host", rack="r01")]
+    poll, table = read(tmp_path, tree, Topology(rows, racks=[Rack(name="r01", loop="row-a")]))
+    assert readings(poll, table, COOLANT_TEMPERATURE) == {("row-a", "cdu-1", "supply"): 30.0}
+    assert readings(poll, table, FLOW) == {("row-a", "cdu-1", ""): 1.8}
+    assert readings(poll, table, DEVICE_TEMPERATURE) == {("cdu-1", "Exhaust Air"): 38.0}
 
 
 def test_a_sensor_that_tells_a_distance_is_refused(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from collectors.source import Target
 from collectors.sources.redfish import Redfish, RedfishSettings
-from fabrichealth.catalogue.cooling import LEAK
+from fabrichealth.catalogue.cooling import COOLANT_TEMPERATURE, LEAK
 from fabrichealth.catalogue.devices import DEVICE_TEMPERATURE
 from fabrichealth.catalogue.ports import SPEED, UP
 from fabrichealth.model import Poll, SeriesTable
@@ -68,6 +68,8 @@ async def test_its_bmcs_tell_of_temperatures_leaks_and_ports(hall: str) -> None:
         temperatures = readings(poll, table, DEVICE_TEMPERATURE)
         assert all(0 < value < 100 for value in temperatures.values())
         assert len(temperatures) >= 4
+        coolant = readings(poll, table, COOLANT_TEMPERATURE)
+        assert coolant[node, node, "supply"] < coolant[node, node, "return"]
         assert list(readings(poll, table, LEAK).values()) == [0.0]
         up = readings(poll, table, UP)
         assert len(up) == 16
