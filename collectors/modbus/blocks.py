@@ -53,6 +53,10 @@ class Blocks:
         """Return how many requests a visit makes."""
         return len(self._blocks)
 
+    def lacking(self) -> set[int]:
+        """Return the registers that the device was found not to have."""
+        return {row for block in self._resting for row in self._rows_of(block)}
+
     def nothing(self) -> Answered:
         """Return an answer in which nothing came."""
         size = self._registers.size

@@ -1,18 +1,17 @@
 """What kind of device an agent speaks for: its sysObjectID, and the profile that fits it.
 
-An agent without a sysObjectID, as a walk that was cut short, is known by the objects that it shows.
 A card that manages a PDU or cooler has hardly more of the standard's MIBs than the old table of
-interfaces, without names (ifXTable): where no profile knows such a device, that is told.
+interfaces, without names (ifXTable). Where no profile knows the sysObjectID of such a one, it may
+be known by the objects that it shows; where it is not, that is told.
 """
 
-from collections.abc import Generator
 from dataclasses import dataclass
 
 from collectors.maps import snmp_profiles
 from collectors.maps.columns import Columns
 from collectors.maps.places import Places
 from collectors.protocols.snmp_columns import NONE, text
-from collectors.snmp.asking import Answers, Part
+from collectors.snmp.asking import Part
 from collectors.snmp.profiled import Profiled
 from fabrichealth.model import Reason, SeriesTable
 
@@ -31,10 +30,9 @@ class Identified:
     """Its sysObjectID."""
     supply: Profiled | None = None
     """What reads it, where a profile fits."""
-    _due: float = 0.0
-    _profile: str = ""
     fresh: bool = False
     """Whether it was asked in this poll."""
+    _due: float = 0.0
 
     def __post_init__(self) -> None:
         """Take the profile that the target names, if it does.
@@ -51,30 +49,33 @@ class Identified:
         if not self.fresh:
             return
         answer = (yield (SYS_OBJECT_ID,)).get(SYS_OBJECT_ID, NONE)
-        self.system = text(answer.values[0]) if answer.values else ""
         self._due = at + self.again
-        said = self.places.target.options.get("mapping", "") or snmp_profiles.of_system(self.system)
-        if not said and not self.system:
-            said = yield from self._by_objects()
-        if said != self._profile:
-            self._profile = said
-            self.supply = (
-                Profiled(self.table, self.places, snmp_profiles.find(said), self.again)
-                if said
-                else None
-            )
+        before, self.system = self.system, text(answer.values[0]) if answer.values else ""
+        if self.supply is None or self.system != before:
+            said = self.places.target.options.get("mapping", "")
+            self._take(said or snmp_profiles.of_system(self.system))
 
-    def unknown(self, columns: Columns) -> None:
-        """Tell that no profile knows it."""
-        if self.fresh and self.system:
-            labels = {"device": self.places.device}
-            columns.refuse(Reason.UNSUPPORTED, "sysObjectID", labels, f"no profile: {self.system}")
+    def by_objects(self) -> Part:
+        """Look for a profile of which the device shows the first column.
 
-    def _by_objects(self) -> Generator[tuple[str, ...], Answers, str]:
-        """Return the profile of which the device shows the first column."""
+        Makers sell each other's units, and name them anew.
+        """
         signs = {
             f"{profile.tables[0].entry}.{profile.tables[0].read[0].column}": name
             for name, profile in snmp_profiles.shipped().items()
         }
         answers = yield tuple(signs)
-        return next((name for oid, name in signs.items() if answers.get(oid, NONE).oids), "")
+        self._take(next((signs[oid] for oid in signs if answers.get(oid, NONE).oids), ""))
+
+    def unknown(self, columns: Columns) -> None:
+        """Tell that no profile knows it."""
+        if self.system:
+            labels = {"device": self.places.device}
+            columns.refuse(Reason.UNSUPPORTED, "sysObjectID", labels, f"no profile: {self.system}")
+
+    def _take(self, name: str) -> None:
+        """Read by a profile from now on, or by none."""
+        self.supply = None
+        if name:
+            profile = snmp_profiles.find(name)
+            self.supply = Profiled(self.table, self.places, profile, self.again)

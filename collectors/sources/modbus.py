@@ -148,7 +148,7 @@ class Modbus(Source):
         for row, why in answered.failed.items():
             self._sheet.failed(row, why, columns)
         if late:
-            columns.missing += self._sheet.missing(answered.came, answered.absent)
+            columns.missing += self._sheet.missing(answered.came, self._blocks.lacking())
         elif answered.failed:
             entries = self._sheet.known.entries
             columns.missing += [entries[row].name for row in answered.failed]

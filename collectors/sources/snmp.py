@@ -216,13 +216,17 @@ class Snmp(Source):
     ) -> Iterator[tuple[str, Part]]:
         """Yield the parts of a visit that are due, by name."""
         yield "uptime", self._booted(at, columns)
-        yield "identity", self._identified.read(at)
-        if (supply := self._identified.supply) is not None:
-            yield "supply", supply.read(at, columns)
+        what = self._identified
+        yield "identity", what.read(at)
+        if what.supply is None:
+            yield "ports", self._ports.read(columns)
+        if what.supply is None and what.fresh and not self._ports.named:
+            yield "identity", what.by_objects()
+            if what.supply is None:
+                what.unknown(columns)
+        if what.supply is not None:
+            yield "supply", what.supply.read(at, columns)
             return
-        yield "ports", self._ports.read(columns)
-        if not self._ports.named:
-            self._identified.unknown(columns)
         uptime = self._uptime
         yield "counters", self._interfaces.read(at, uptime.clock(at), uptime.restarted, columns)
         if whole or self._is_due("sensors", at, self.settings.sensors):

@@ -254,6 +254,37 @@ class TestLive:
             assert (await seen.poll()).readings == 11
             await seen.source.close()
 
+    async def test_a_device_that_stops_in_the_middle_keeps_what_it_said(
+        self, tmp_path: Path
+    ) -> None:
+        registers = "".join(
+            f"  - {{name: r{address}, address: {address}, to: fabric_device_temperature_celsius, "
+            f"labels: {{sensor: r{address}}}}}\n"
+            for address in (1, 5)
+        )
+
+        def tell(unit: int) -> dict[tuple[int, int], int]:
+            units.silent.add(unit)  # from the next question on
+            return cdu({1: 20, 5: 21})
+
+        units = ModbusUnits(tell)
+        async with serving(units) as server:
+            seen = Seen(server.address, map=map_file(tmp_path, registers))
+            poll = await seen.poll()
+            await seen.source.close()
+        assert (poll.readings, poll.missing) == (1, ["r5"])
+
+    async def test_a_connection_that_the_device_closes_is_opened_again(self) -> None:
+        async with serving(ModbusUnits(lambda _: cdu())) as server:
+            seen = Seen(server.address)
+            assert (await seen.poll()).readings == 11
+            await server.stop()
+            with pytest.raises(SourceUnavailable):
+                await seen.poll(AT + 10)
+            await server.start()
+            assert (await seen.poll(AT + 20)).readings == 11
+            await seen.source.close()
+
     async def test_a_short_answer_to_what_was_asked_splits_the_block(self) -> None:
         units = ModbusUnits(lambda _: cdu(), longest=4)
         async with serving(units) as server:

@@ -262,6 +262,19 @@ def test_a_card_that_no_profile_knows_says_so_with_its_id(tmp_path: Path) -> Non
     assert refused.raw == "no profile: 1.3.6.1.4.1.9839.2606.1"
 
 
+def test_a_unit_sold_under_another_name_is_known_by_its_objects(tmp_path: Path) -> None:
+    seen = Seen()
+    walked = {
+        **table("1.3.6.1.2.1.2.2.1", ("1", {2: "eth0", 3: 6, 7: 1, 8: 1})),
+        **table(f"{RARITAN}.5.2.4.1", ("1.1.1.1", {4: 680})),
+        **table(f"{RARITAN}.3.3.6.1", ("1.1.1.1", {7: 3})),
+    }
+    for _ in range(2):
+        poll = seen.walk(tmp_path, walked, "1.3.6.1.4.1.1718.99")
+        assert seen.readings(poll, FEED_CURRENT) == {(*FEED, "1"): 0.68}
+        assert poll.refused == []
+
+
 def test_a_walk_without_an_id_is_known_by_its_objects(tmp_path: Path) -> None:
     seen = Seen()
     poll = seen.walk(tmp_path, table(f"{APC}.4.3.1", ("1", {2: 1, 5: 61})))
