@@ -29,6 +29,14 @@ DISTANCES = frozenset({"Delta", "Headroom"})
 NAMED = ("DeviceName", "Name", "FanName", "MemberId")
 """What an item calls itself, where no sensor of its own does; best first."""
 
+READINGS = frozenset(
+    {
+        ("Sensor", "Reading"), ("LeakDetector", "DetectorState"), ("Thermal", "ReadingCelsius"),
+        ("Thermal", "Reading"), ("Thermal", "ReadingRPM"),
+    }
+)  # fmt: skip
+"""What a thing that is enabled must tell; null in another property is one that it does not have."""
+
 Path = tuple[str, ...]
 
 
@@ -124,7 +132,7 @@ class _Telling:
         absent = (number for one in self._oddities(leaf, holder) for number in one.absent)
         return Cell(
             self._at[leaf], leaf, rule.to, labels, rule, worth.times, worth.over, worth.offset,
-            WORDS.get(rule.form), there is Presence.ENABLED and not rule.zero,
+            WORDS.get(rule.form), there is Presence.ENABLED and (self._kind, leaf[-1]) in READINGS,
             not (rule.to is DEVICE_TEMPERATURE and _ends_at_zero(holder)), frozenset(absent),
         )  # fmt: skip
 

@@ -42,7 +42,7 @@ def _info(
             yield DEVICE_INFO, tuple(told.get(label, "") for label in DEVICE_INFO.labels)
         if of == "CoolingUnit":
             written = places.target.topology.loops.get(labels["loop"])
-            racks = written.racks if written is not None else ()
+            racks = _racks(places, labels["loop"])
             told = {
                 "loop": labels["loop"], "cdu": labels["device"],
                 "fluid": (written.fluid if written is not None else "") or _fluid(body),
@@ -50,6 +50,18 @@ def _info(
                 "control": written.control if written is not None else "",
             }  # fmt: skip
             yield LOOP_INFO, tuple(told.get(label, "") for label in LOOP_INFO.labels)
+
+
+def _racks(places: Places, loop: str) -> list[str]:
+    """Return the racks that a loop cools; what a rack's own row says wins."""
+    topology = places.target.topology
+    written = topology.loops.get(loop)
+    listed = written.racks if written is not None else ()
+    return [
+        rack.name
+        for rack in topology.racks.values()
+        if rack.loop == loop or (not rack.loop and rack.name in listed)
+    ]
 
 
 def _fluid(body: Mapping[str, Any]) -> str:

@@ -20,11 +20,11 @@ from collectors.redfish.cells import Cell
 from collectors.redfish.sheet import Sheet
 from fabrichealth.model import Reason, SeriesTable
 
-LEAKS: Mapping[str, str] = {
-    "LeakDetectedCritical": "Critical", "LeakDetectedWarning": "Warning",
-    "LeakDetectedNormal": "OK",
-}  # fmt: skip
-"""What a detector says, by the message that tells of it (DSP2065, Environmental registry)."""
+LEAKS: Mapping[str, str] = {"LeakDetectedCritical": "Critical", "LeakDetectedWarning": "Warning"}
+"""What a detector says, by the message that tells of it (DSP2065, Environmental registry).
+
+That one is dry again says nothing of the others of its zone; the next visit does.
+"""
 
 KINDS = ("Power", "Thermal", "EnvironmentMetrics", "ThermalMetrics", "PowerSupplyMetrics")
 """Kinds whose places end in their name, with or without what stands before it."""

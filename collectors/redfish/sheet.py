@@ -29,8 +29,8 @@ MOST_TEXT = 60
 ABSENT_WORDS = frozenset({None, "Absent", "Disabled"})
 """States of what is not there."""
 
-LAST = frozenset({"Sensor"})
-"""Kinds that are believed only where no other resource tells the same."""
+RANKS = {"PowerDistributionMetrics": 1, "Sensor": 2}
+"""Kinds that are believed only where no other resource tells the same; the others have rank 0."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +206,7 @@ class Sheet:
 
 def ordered(bodies: Mapping[str, Body]) -> list[str]:
     """Return places so that what is believed first comes first: sensors after their excerpts."""
-    return sorted(bodies, key=lambda path: kinds.kind(path, bodies[path]) in LAST)
+    return sorted(bodies, key=lambda path: RANKS.get(kinds.kind(path, bodies[path]), 0))
 
 
 def _number(cell: Cell, said: Any) -> float | None:

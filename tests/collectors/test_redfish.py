@@ -370,7 +370,7 @@ async def test_a_leak_between_two_visits_is_heard() -> None:
             batch.at: list(readings(Poll([batch]), reader.table, LEAK).values())
             for batch in poll.batches
         }
-        assert wet == {AT + 10: [1.0], AT + 20: [0.0], AT + 30: [0.0]}
+        assert wet == {AT + 10: [1.0], AT + 30: [0.0]}  # others of its zone may still be wet
         (event,) = poll.events
         assert (event.at, event.kind, event.scope) == (AT + 10, "device_log", {"device": "cdu-1"})
         assert event.more["code"] == "Environmental.LeakDetectedCritical"

@@ -150,8 +150,11 @@ def test_several_connectors_are_branches_by_their_written_names(tmp_path: Path) 
         },
     }
     racks = [Rack(name=name, loop="row-a", branch=name) for name in ("r01", "r02")]
-    loop = Loop(name="row-a", device="cdu-1", facility="fws")
+    loop = Loop(name="row-a", device="cdu-1", facility="fws", racks=("r03",))
+    racks.append(Rack(name="r03"))
     poll, table = read(tmp_path, tree, Topology(racks=racks, loops=[loop]))
+    (info,) = readings(poll, table, LOOP_INFO)
+    assert info[LOOP_INFO.labels.index("racks")] == "r01,r02,r03"
     assert set(readings(poll, table, FLOW)) == {
         ("row-a", "r01", ""),
         ("row-a", "r02", ""),
@@ -374,7 +377,6 @@ def test_null_text_offline_and_relative_readings_of_an_old_service(tmp_path: Pat
     assert sorted(refused(poll)) == [
         (Reason.FAILED, "Card"),
         (Reason.FAILED, "Silent"),
-        (Reason.FAILED, "cdu-1/PSU1"),
         (Reason.FAILED, "cdu-1/PSU2"),
         (Reason.FAILED, "cdu-1/PSU2"),
         (Reason.MALFORMED, "Fan4"),
