@@ -98,18 +98,18 @@ METER = """
 class TestDumps:
     def test_word_order_and_sign_are_the_maps(self, tmp_path: Path) -> None:
         seen = Seen(map=map_file(tmp_path, METER))
-        words = {0: 17262, 1: 49152, 2: 49152, 3: 17262, 4: 25913, 5: 12, 6: 65521, 8: 49152,
-                 9: 17262}  # fmt: skip
+        words = {0: 17260, 1: 49152, 2: 49152, 3: 17260, 4: 50299, 5: 9, 6: 65498, 8: 49152,
+                 9: 17260}  # fmt: skip
         poll = seen.dump(tmp_path, "".join(f"holding,{a},{w}\n" for a, w in words.items()))
         rack, feed = "cdu-1", "cdu-1/1"
         assert seen.readings(poll, FEED_VOLTAGE) == {
-            (rack, feed, "1"): 238.75,
-            (rack, feed, "2"): 238.75,
+            (rack, feed, "1"): 236.75,
+            (rack, feed, "2"): 236.75,
         }
-        assert seen.readings(poll, FEED_ENERGY) == {(rack, feed): 812_345 * 3600.0}
+        assert seen.readings(poll, FEED_ENERGY) == {(rack, feed): 640_123 * 3600.0}
         (refused,) = poll.refused
         assert refused.reason is Reason.IMPLAUSIBLE
-        assert "-2.00412 implausible, 238.75 in the other order" in str(refused.raw)
+        assert "-2.00412 implausible, 236.75 in the other order" in str(refused.raw)
         assert "check word_order" in str(refused.raw)
 
     def test_probes_that_fell_off_are_faults_and_not_85_degrees(self, tmp_path: Path) -> None:
@@ -127,14 +127,14 @@ class TestDumps:
             "  - {name: p, address: 2, to: fabric_feed_power_watts}\n"
         )
         seen = Seen(map=map_file(tmp_path, entries))
-        good = seen.dump(tmp_path, "holding,0,76\nholding,1,230\nholding,2,1660\n")
+        good = seen.dump(tmp_path, "holding,0,64\nholding,1,229\nholding,2,1390\n")
         assert good.refused == []
-        assert seen.readings(good, FEED_CURRENT) == {("cdu-1", "cdu-1/1", ""): 7.6}
-        bad = seen.dump(tmp_path, "holding,0,12\nholding,1,230\nholding,2,2620\n")
+        assert seen.readings(good, FEED_CURRENT) == {("cdu-1", "cdu-1/1", ""): 6.4}
+        bad = seen.dump(tmp_path, "holding,0,14\nholding,1,231\nholding,2,3100\n")
         assert seen.readings(bad, FEED_CURRENT) == seen.readings(bad, FEED_POWER) == {}
         assert len(seen.readings(bad, FEED_VOLTAGE)) == 1
         assert {one.reason for one in bad.refused} == {Reason.IMPLAUSIBLE}
-        assert "2620 W for 276 VA, off by 10" in str(bad.refused[0].raw)
+        assert "3100 W for 323.4 VA, off by 10" in str(bad.refused[0].raw)
 
     def test_a_target_without_a_map_is_told_which_there_are(self) -> None:
         with pytest.raises(SiteError, match="mapping: one of cdu_generic"):
@@ -191,9 +191,9 @@ class TestLive:
         registers = "".join(
             f"  - {{name: {name}, address: {address}, scale: 0.1, "
             f"to: fabric_device_temperature_celsius, labels: {{sensor: {name}}}}}\n"
-            for name, address in (("s", 11174), ("r", 11176), ("p", 11177), ("spare", 11180))
+            for name, address in (("s", 20500), ("r", 20502), ("p", 20503), ("spare", 20506))
         )
-        units = ModbusUnits(lambda _: cdu({11174: 251, 11176: 263, 11177: 400}))
+        units = ModbusUnits(lambda _: cdu({20500: 247, 20502: 268, 20503: 400}))
         async with serving(units) as server:
             seen = Seen(server.address, map=map_file(tmp_path, registers, "bridge: 10\n"))
             first = await seen.poll()

@@ -170,12 +170,12 @@ def test_raritan_scales_by_its_own_digits_and_reads_three_phases(tmp_path: Path)
 def test_raritan_of_one_phase_tells_it_by_its_inlet(tmp_path: Path) -> None:
     seen = Seen()
     walked = {
-        **table(f"{RARITAN}.5.2.3.1", ("1.1.1", {4: 680}), ("1.1.4", {4: 233})),
+        **table(f"{RARITAN}.5.2.3.1", ("1.1.1", {4: 715}), ("1.1.4", {4: 231})),
         **table(f"{RARITAN}.3.3.4.1", ("1.1.1", {7: 3}), ("1.1.4", {7: 0})),
     }
     poll = seen.walk(tmp_path, walked, SYSTEM["raritan"])
-    assert seen.readings(poll, FEED_CURRENT) == {(*FEED, "1"): 0.68}
-    assert seen.readings(poll, FEED_VOLTAGE) == {(*FEED, "1"): 233.0}
+    assert seen.readings(poll, FEED_CURRENT) == {(*FEED, "1"): 0.715}
+    assert seen.readings(poll, FEED_VOLTAGE) == {(*FEED, "1"): 231.0}
 
 
 def test_sentry_names_the_cords_of_other_units_in_full(tmp_path: Path) -> None:
@@ -186,7 +186,7 @@ def test_sentry_names_the_cords_of_other_units_in_full(tmp_path: Path) -> None:
         ]
     )
     walked = {
-        **table(f"{SENTRY}.3.3.1", ("1.1", {3: 1700, 10: 100}), ("2.1", {3: 1265, 10: -1})),
+        **table(f"{SENTRY}.3.3.1", ("1.1", {3: 1820, 10: 100}), ("2.1", {3: 1410, 10: -1})),
         **table(f"{SENTRY}.3.2.1", ("1.1", {2: "AA"}), ("2.1", {2: "BA"})),
         **table(f"{SENTRY}.8.3.1", ("1.1.4", {1: 1, 7: 90}), ("2.1.4", {1: 2, 7: -1})),
         **table(f"{SENTRY}.9.3.1", ("1.1", {1: -410, 2: 7}), ("1.2", {1: 770, 2: 0})),
@@ -194,28 +194,28 @@ def test_sentry_names_the_cords_of_other_units_in_full(tmp_path: Path) -> None:
     }
     nameless, named = Seen(), Seen(topology=topology)
     poll = nameless.walk(tmp_path, walked, SYSTEM["sentry"])
-    assert nameless.readings(poll, FEED_POWER) == {FEED: 1700.0, ("pdu-7", "pdu-7/2.1"): 1265.0}
+    assert nameless.readings(poll, FEED_POWER) == {FEED: 1820.0, ("pdu-7", "pdu-7/2.1"): 1410.0}
     assert nameless.readings(poll, OUTLET_POWER) == {("pdu-7", "4"): 90.0}
     assert nameless.readings(poll, DEVICE_TEMPERATURE) == {("pdu-7", "2"): pytest.approx(25.0)}
     assert nameless.readings(poll, RACK_ENERGY) == {}  # one of two cords is not known
     poll = named.walk(tmp_path, walked, SYSTEM["sentry"])
-    assert named.readings(poll, FEED_POWER) == {("r01", "r01-A"): 1700.0, ("r01", "r01-B"): 1265.0}
-    assert named.readings(poll, RACK_POWER) == {("r01",): 2965.0}
+    assert named.readings(poll, FEED_POWER) == {("r01", "r01-A"): 1820.0, ("r01", "r01-B"): 1410.0}
+    assert named.readings(poll, RACK_POWER) == {("r01",): 3230.0}
 
 
 def test_geist_exchanges_volts_and_amperes_between_tables(tmp_path: Path) -> None:
     seen = Seen()
     walked = {
-        **table(f"{GEIST}.3.1.1", ("1", {5: 1, 9: 1017, 11: 95, 12: 8_483_906})),
-        **table(f"{GEIST}.3.2.1", ("1", {4: 2350, 8: 95}), ("2", {4: 2341, 8: 187})),
-        **table(f"{GEIST}.3.6.1", ("3", {4: 2350, 8: 42, 12: 96})),
+        **table(f"{GEIST}.3.1.1", ("1", {5: 1, 9: 1240, 11: 96, 12: 5_120_000})),
+        **table(f"{GEIST}.3.2.1", ("1", {4: 2310, 8: 215}), ("2", {4: 2295, 8: 320})),
+        **table(f"{GEIST}.3.6.1", ("3", {4: 2310, 8: 63, 12: 139})),
         **table(f"{GEIST}.9.1", ("1", {4: 1, 5: 770, 6: 41}), ("2", {4: 0, 5: 0, 6: 0})),
         f"{GEIST}.1.7.0": 0,
     }
     poll = seen.walk(tmp_path, walked, SYSTEM["geist"])
-    assert seen.readings(poll, FEED_VOLTAGE) == {(*FEED, "1"): 235.0, (*FEED, "2"): 234.1}
-    assert seen.readings(poll, FEED_CURRENT) == {(*FEED, "1"): 0.95, (*FEED, "2"): 1.87}
-    assert seen.readings(poll, OUTLET_CURRENT) == {("pdu-7", "3"): 0.42}
+    assert seen.readings(poll, FEED_VOLTAGE) == {(*FEED, "1"): 231.0, (*FEED, "2"): 229.5}
+    assert seen.readings(poll, FEED_CURRENT) == {(*FEED, "1"): 2.15, (*FEED, "2"): 3.2}
+    assert seen.readings(poll, OUTLET_CURRENT) == {("pdu-7", "3"): 0.63}
     assert seen.readings(poll, DEVICE_TEMPERATURE) == {("pdu-7", "THD 1"): pytest.approx(25.0)}
     assert seen.readings(poll, HUMIDITY) == {("pdu-7", "THD 1"): 0.41}
     assert {one.reason for one in poll.refused} == {Reason.SENSOR_FAULT}
@@ -224,31 +224,31 @@ def test_geist_exchanges_volts_and_amperes_between_tables(tmp_path: Path) -> Non
 def test_eaton_leads_with_a_negative_power_factor(tmp_path: Path) -> None:
     seen = Seen()
     walked = {
-        **table(f"{EATON}.3.5.1", ("0.1", {4: 1584, 5: 100, 7: -946})),
-        **table(f"{EATON}.3.4.1", ("0.1.1", {2: 1, 4: 1589}), ("0.1.4", {2: 4, 4: 1580})),
-        **table(f"{EATON}.3.2.1", ("0.1.1", {3: 118_450})),
-        **table(f"{EATON}.3.3.1", ("0.1.1", {4: 14_108})),
-        **table(f"{EATON}.6.4.1", ("0.2", {3: -1}), ("1.2", {3: 790})),
+        **table(f"{EATON}.3.5.1", ("0.1", {4: 1475, 5: 100, 7: -937})),
+        **table(f"{EATON}.3.4.1", ("0.1.1", {2: 1, 4: 1480}), ("0.1.4", {2: 4, 4: 1470})),
+        **table(f"{EATON}.3.2.1", ("0.1.1", {3: 119_200})),
+        **table(f"{EATON}.3.3.1", ("0.1.1", {4: 13_205})),
+        **table(f"{EATON}.6.4.1", ("0.2", {3: -1}), ("1.2", {3: 640})),
     }
     poll = seen.walk(tmp_path, walked, SYSTEM["eaton"])
-    assert seen.readings(poll, FEED_POWER) == {FEED: 1584.0}
-    assert seen.readings(poll, FEED_POWER_FACTOR) == {FEED: -0.946}
-    assert seen.readings(poll, FEED_CURRENT) == {(*FEED, "1"): 14.108}
-    assert seen.readings(poll, OUTLET_CURRENT) == {("pdu-7", "1.2"): 0.79}
+    assert seen.readings(poll, FEED_POWER) == {FEED: 1475.0}
+    assert seen.readings(poll, FEED_POWER_FACTOR) == {FEED: -0.937}
+    assert seen.readings(poll, FEED_CURRENT) == {(*FEED, "1"): 13.205}
+    assert seen.readings(poll, OUTLET_CURRENT) == {("pdu-7", "1.2"): 0.64}
 
 
 def test_a_cooler_that_names_its_values_is_read_by_their_names(tmp_path: Path) -> None:
     seen = Seen(loop="crac-3")
     walked = table(
         UNIFLAIR,
-        ("1.1", {2: "Room Temperature", 3: 706, 4: "F", 5: 10}),
-        ("1.2", {2: "Room Temperature", 3: 214, 4: "C", 5: 10}),
-        ("1.3", {2: "Discharge Pressure", 3: 148, 4: "bar", 5: 10}),
-        ("1.4", {2: "Supply Temperature", 3: 248, 4: "C", 5: 0}),
+        ("1.1", {2: "Room Temperature", 3: 716, 4: "F", 5: 10}),
+        ("1.2", {2: "Room Temperature", 3: 220, 4: "C", 5: 10}),
+        ("1.3", {2: "Discharge Pressure", 3: 151, 4: "bar", 5: 10}),
+        ("1.4", {2: "Supply Temperature", 3: 262, 4: "C", 5: 0}),
     )
     poll = seen.walk(tmp_path, walked, SYSTEM["uniflair"])
-    assert seen.readings(poll, AIR_TEMPERATURE) == {("crac-3", ""): 21.4}
-    assert seen.readings(poll, DEVICE_TEMPERATURE) == {("pdu-7", "Room Temperature"): 21.4}
+    assert seen.readings(poll, AIR_TEMPERATURE) == {("crac-3", ""): 22.0}
+    assert seen.readings(poll, DEVICE_TEMPERATURE) == {("pdu-7", "Room Temperature"): 22.0}
     assert [one.reason for one in poll.refused] == [Reason.MALFORMED]
 
 
@@ -266,12 +266,12 @@ def test_a_unit_sold_under_another_name_is_known_by_its_objects(tmp_path: Path) 
     seen = Seen()
     walked = {
         **table("1.3.6.1.2.1.2.2.1", ("1", {2: "eth0", 3: 6, 7: 1, 8: 1})),
-        **table(f"{RARITAN}.5.2.4.1", ("1.1.1.1", {4: 680})),
+        **table(f"{RARITAN}.5.2.4.1", ("1.1.1.1", {4: 715})),
         **table(f"{RARITAN}.3.3.6.1", ("1.1.1.1", {7: 3})),
     }
     for _ in range(2):
         poll = seen.walk(tmp_path, walked, "1.3.6.1.4.1.1718.99")
-        assert seen.readings(poll, FEED_CURRENT) == {(*FEED, "1"): 0.68}
+        assert seen.readings(poll, FEED_CURRENT) == {(*FEED, "1"): 0.715}
         assert poll.refused == []
 
 
@@ -299,15 +299,15 @@ def test_a_scale_that_is_wrong_by_ten_is_told_and_not_taken(tmp_path: Path) -> N
     profile.write_text(CASE_18)
     seen = Seen(mapping=str(profile))
     entry = "1.3.6.1.4.1.99999.1"
-    good = seen.walk(tmp_path, table(entry, ("1", {1: 76, 2: 230, 3: 1660})))
-    assert seen.readings(good, FEED_CURRENT) == {(*FEED, "1"): 7.6}
+    good = seen.walk(tmp_path, table(entry, ("1", {1: 64, 2: 229, 3: 1390})))
+    assert seen.readings(good, FEED_CURRENT) == {(*FEED, "1"): 6.4}
     assert good.refused == []
     doubtful = Seen(mapping=str(profile))
-    bad = doubtful.walk(tmp_path, table(entry, ("1", {1: 12, 2: 230, 3: 2620})))
+    bad = doubtful.walk(tmp_path, table(entry, ("1", {1: 14, 2: 231, 3: 3100})))
     assert doubtful.readings(bad, FEED_CURRENT) == {}
-    assert doubtful.readings(bad, FEED_VOLTAGE) == {(*FEED, "1"): 230.0}
+    assert doubtful.readings(bad, FEED_VOLTAGE) == {(*FEED, "1"): 231.0}
     assert {one.reason for one in bad.refused} == {Reason.IMPLAUSIBLE}
-    assert "2620 W for 276 VA, off by 10" in str(bad.refused[0].raw)
+    assert "3100 W for 323.4 VA, off by 10" in str(bad.refused[0].raw)
 
 
 @pytest.mark.parametrize(
