@@ -1,6 +1,8 @@
 """Bodies of Redfish services, by hand: what they mean in the catalogue, and what is refused."""
 
+import asyncio
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -9,12 +11,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.maps import redfish_rules
+from collectors.maps.columns import Columns
 from collectors.maps.quantities import MEASURES
 from collectors.protocols.redfish import documents, reports, units
 from collectors.protocols.redfish.server_sent import EventStream
+from collectors.redfish.service import Service
+from collectors.redfish.visits import Visits
 from collectors.redfish.walk import Walk
 from collectors.source import Target
 from collectors.sources.redfish import Redfish, RedfishSettings
+from collectors.transports.redfish import Answer
 from fabrichealth.catalogue.circuits import CIRCUIT_CLOSED, CIRCUIT_CURRENT, OUTLET_ENERGY
 from fabrichealth.catalogue.cooling import (
     AIR_HUMIDITY,
@@ -49,7 +55,7 @@ from fabrichealth.catalogue.power import (
     SUPPLY_INPUT,
     SUPPLY_OUTPUT,
 )
-from fabrichealth.errors import MalformedReply
+from fabrichealth.errors import MalformedReply, SourceUnavailable
 from fabrichealth.metric import Metric
 from fabrichealth.model import Labels, Poll, Reason, SeriesTable
 from fabrichealth.topology import Device, Feed, Loop, Rack, Topology
@@ -668,3 +674,30 @@ def test_a_walk_through_anything_ends(answers: list[Any], ports: bool) -> None:
         else:
             walk.got(request, answer)
     assert len(asked) == len(set(asked)) or any("expand" in one for one in asked)
+
+
+@given(st.lists(ANYTHING, min_size=1, max_size=20), st.booleans())
+def test_a_service_that_answers_anything_is_read_or_unavailable(
+    answers: list[Any], etags: bool
+) -> None:
+    async def visited() -> None:
+        table = SeriesTable()
+        service = Service(Target("cdu-1", "redfish"), table, table.clock("redfish", "x"), 300.0)
+        asked = 0
+
+        async def ask(request: str, etag: str) -> Answer:
+            nonlocal asked
+            asked += 1
+            if etag and asked % 3 == 0:
+                return Answer(None, etag, unchanged=True)
+            return Answer(answers[asked % len(answers)], "e" if etags else "")
+
+        visits = Visits(ask, service, rediscover=60.0)
+        for at in (AT, AT + 30, AT + 90):
+            columns = Columns(table)
+            service.begin(at, columns)
+            with suppress(SourceUnavailable):
+                await visits.visit(at, columns, 5.0)
+                service.finish(at, columns)
+
+    asyncio.run(visited())
