@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.evidence.cooling.baselines import STAYS
-from analyzer.evidence.cooling.chips import Chips, chips, own_change
+from analyzer.evidence.cooling.chips import Chips, chips, own_rise
 from analyzer.evidence.cooling.loops import METRICS, CoolingDetector, CoolingSettings
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.accelerators import POWER, TEMPERATURE
@@ -47,40 +47,45 @@ class CoolingThermalContact(CoolingDetector[CoolingThermalContactSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each chip that lost contact to its plate."""
-        own, found = self.settings, chips(self.cooling(view))
+        found = chips(self.cooling(view))
         if not found.names:
             return
-        beside, risen = found.against_peers(found.thermal), own_change(found)
-        with np.errstate(invalid="ignore"):
-            both = np.minimum(
-                risen / np.log(own.risen_ratio), beside / np.log(own.peers_ratio)
-            )  # fmt: skip
-            scores = np.where(np.isfinite(risen), both, beside / np.log(own.alone_ratio))
+        rise, thermal = own_rise(found), found.thermal
+        now = self._score(found.against_peers(rise[:, -1]), found.against_peers(thermal[:, -1]))
         known = {one.about.id: one for one in view.before if isinstance(one.about, Place)}
         limit = np.array([STAYS if name in known else 1.0 for name in found.names])
         with np.errstate(invalid="ignore"):
-            ill = np.flatnonzero(scores[:, -1] >= limit)
+            ill = np.flatnonzero(now >= limit)
         for row in ill.tolist():
-            yield _finding(found, scores, beside, row, known.get(found.names[row]))
+            beside = found.trail_against_peers(thermal, row)
+            scores = self._score(found.trail_against_peers(rise, row), beside)
+            yield _finding(found, row, float(now[row]), scores, beside, known.get(found.names[row]))
+
+    def _score(self, risen: Floats, beside: Floats) -> Floats:
+        """Return the score by own past and peers; by peers alone where there is no past."""
+        own = self.settings
+        both = np.minimum(risen / np.log(own.risen_ratio), beside / np.log(own.peers_ratio))
+        alone = beside / np.log(own.alone_ratio)
+        return np.asarray(np.where(np.isfinite(risen), both, alone), np.float64)
 
 
 def _finding(
-    found: Chips, scores: Floats, beside: Floats, row: int, old: Finding | None
+    found: Chips, row: int, score: float, scores: Floats, beside: Floats, old: Finding | None
 ) -> Finding:
     cooling, name = found.cooling, found.names[row]
     case, power = float(found.case[row, -1]), float(found.power[row, -1])
     cold = float(cooling.cold[found.place[row], -1])
-    ratio = float(np.exp(beside[row, -1]))
+    ratio = float(np.exp(beside[-1]))
     usual = cold + (case - cold) / ratio
-    known = np.isfinite(scores[row])
-    calm = np.flatnonzero(known & (scores[row] < STAYS))
+    known = np.isfinite(scores)
+    calm = np.flatnonzero(known & (scores < STAYS))
     ill = np.flatnonzero(known & (np.arange(len(known)) > (calm[-1] if len(calm) else -1)))
-    since = float(cooling.starts[ill[0]])
+    since = float(cooling.starts[ill[0]]) if len(ill) else cooling.view.now - cooling.hold
     says = f"{case:.1f} °C at {power:.0f} W and {cold:.1f} °C supply, its peers {usual:.1f} °C"
     return Finding(
         kind=COOLING_THERMAL_CONTACT,
         about=Place("device", name),
-        score=max(float(scores[row, -1]), 1.0),
+        score=max(score, 1.0),
         since=min(since, old.since) if old else since,
         at=cooling.view.now,
         evidence=[

@@ -61,12 +61,13 @@ class Chips:
         return np.array(keys, np.int64)
 
     def against_peers(self, values: Floats) -> Floats:
-        """Return each value less the median of the chip's peers ([chip, k])."""
-        columns = [
-            values[:, k] - group_quantiles(values[:, k], self.group, (0.5,), PEERS)[:, 0]
-            for k in range(values.shape[1])
-        ]
-        return np.stack(columns, axis=1) if columns else values
+        """Return each value less the median of the chip's peers ([chip])."""
+        return values - group_quantiles(values, self.group, (0.5,), PEERS)[:, 0]
+
+    def trail_against_peers(self, values: Floats, row: int) -> Floats:
+        """Return one chip's values less the median of its peers, column by column ([k])."""
+        mates = values[self.group == self.group[row]]
+        return np.asarray(values[row] - row_median(mates.T), np.float64)
 
 
 def chips(cooling: Cooling) -> Chips:
@@ -104,11 +105,11 @@ def _trail(cooling: Cooling, metric: Metric) -> dict[str, Floats]:
     return found
 
 
-def own_change(found: Chips) -> Floats:
-    """Return how much each chip's resistance rose against its past, its peers' rise taken off."""
+def own_rise(found: Chips) -> Floats:
+    """Return the rise of each chip's resistance against its own past ([chip, bin + 1])."""
     thermal = found.thermal
     base = row_median(np.where(_older(found), thermal, np.nan))
-    return found.against_peers(thermal - base[:, None])
+    return np.asarray(thermal - base[:, None], np.float64)
 
 
 def _older(found: Chips) -> NDArray[np.bool_]:

@@ -6,12 +6,14 @@ whose heat a place carries (racks), what fluid it is, and how the loop is contro
 
 from functools import cached_property
 from typing import ClassVar, TypeVar
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.cooling.fluids import fluid_of
+from analyzer.evidence.cooling.places import Places
 from analyzer.evidence.cooling.trails import Chosen, Trails, highest, laid, present, total
 from fabrichealth.catalogue.cooling import (
     AIR_HUMIDITY,
@@ -31,7 +33,7 @@ from fabrichealth.catalogue.power import RACK_POWER
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, View
 from fabrichealth.settings import Duration, seconds
-from fabrichealth.topology import Loop
+from fabrichealth.topology import Loop, Topology
 
 METRICS = (
     FLOW, COOLANT_TEMPERATURE, DIFFERENTIAL_PRESSURE, PRESSURE, PUMP_SPEED, PUMP_POWER,
@@ -175,16 +177,34 @@ class Cooling(Trails):
     @cached_property
     def load(self) -> Floats:
         """Power of the racks that each place cools, watts; NaN where one of them is not read."""
+        window, past = self.view[RACK_POWER], self.view.past(RACK_POWER)
+        every = window.table.of(RACK_POWER)
+        power = np.full((len(every) + 1, len(self.starts)), np.nan)  # the last row: never read
+        power[: len(past), :-1] = laid(past.values, past, self.axis)
+        power[np.searchsorted(every, window.series), -1] = present(window, self.hold)
         found = np.zeros(self[FLOW_TO].shape)
-        known = np.zeros(len(self.places), np.bool_)
-        power = self._rack_power()
-        for rack, mine in self.cooled.items():
-            trail = power.get(rack)
-            for place, share in mine:
-                found[place] += np.nan if trail is None else share * trail
-                known[place] = True
-        found[~known] = np.nan
+        place, row, share = self._shares
+        np.add.at(found, place, share[:, None] * power[row])
+        found[np.setdiff1d(np.arange(len(found)), place)] = np.nan
         return found
+
+    @cached_property
+    def _shares(self) -> "Shares":
+        """Place, row of the rack's power and share of it, of every pair that belongs together."""
+        table = self.view[RACK_POWER].table
+        key = (len(table.of(RACK_POWER)), self.view.topology)
+        kept = _shares.get(self.places)
+        if kept is None or kept[0] != key:
+            rows = {table.labels(int(one))[0]: n for n, one in enumerate(table.of(RACK_POWER))}
+            pairs = [
+                (place, rows.get(rack, len(rows)), share)
+                for rack, mine in self.cooled.items()
+                for place, share in mine
+            ]
+            place, row, share = zip(*pairs, strict=True) if pairs else ((), (), ())
+            found = np.array(place, np.intp), np.array(row, np.intp), np.array(share, np.float64)
+            kept = _shares[self.places] = (key, found)
+        return kept[1]
 
     @cached_property
     def cooled(self) -> dict[str, list[tuple[int, float]]]:
@@ -202,16 +222,8 @@ class Cooling(Trails):
             found[rack] = whole + [(place, 1.0 / len(branches)) for place in mine]
         return found
 
-    def _rack_power(self) -> dict[str, Floats]:
-        window, past = self.view[RACK_POWER], self.view.past(RACK_POWER)
-        now = present(window, self.hold)
-        bins = laid(past.values, past, self.axis)
-        found = {
-            past.labels(row)[0]: np.append(bins[row], np.nan) for row in range(len(past))
-        }  # fmt: skip
-        for row, level in enumerate(now):
-            trail = found.setdefault(
-                window.labels(row)[0], np.full(len(self.starts), np.nan)
-            )  # fmt: skip
-            trail[-1] = level
-        return found
+
+Shares = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
+
+# Worked out again when the table grows or the topology changes.
+_shares: WeakKeyDictionary[Places, tuple[tuple[int, Topology], Shares]] = WeakKeyDictionary()

@@ -23,6 +23,9 @@ EXPONENTS = (1.0, 2.0)
 VARIED = 0.05
 """A flow whose logarithm scatters by less tells nothing of the exponent."""
 
+LAWFUL = 0.8
+"""Share of the drop's scatter that the flow must explain: else the resistance itself changed."""
+
 LEAST_FLOW, LEAST_DROP = 0.5, 0.5
 """L/min and kPa below which meters say noise."""
 
@@ -59,7 +62,9 @@ def _exponent(cooling: Cooling, x: Floats, y: Floats) -> Floats:
         count = np.isfinite(dx).sum(axis=1)
         varied = np.nansum(dx * dx, axis=1)
         slope = np.nansum(dx * dy, axis=1) / varied
+        explained = slope**2 * varied / np.nansum(dy * dy, axis=1)
         wide = (count >= 6) & (np.sqrt(varied / np.maximum(count, 1)) >= VARIED)
+        wide &= explained >= LAWFUL
     return np.where(wide & np.isfinite(slope), np.clip(slope, *EXPONENTS), SMOOTH)
 
 
