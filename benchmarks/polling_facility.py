@@ -27,7 +27,8 @@ from collectors.poller import Poller
 from collectors.source import Source, Target
 from collectors.sources.modbus import Modbus, ModbusSettings
 from collectors.sources.snmp import Snmp, SnmpSettings
-from emulator.modbus import HOLDING, ModbusServer, ModbusUnits
+from emulator.modbus import ModbusServer, ModbusUnits
+from emulator.modbus_cdu import CoolantUnit
 from emulator.snmp import Mib, SnmpAgent
 from emulator.snmp_pdu import WELL, Phase, RackPdu
 from fabrichealth.events import Event
@@ -36,8 +37,6 @@ from fabrichealth.runtime.clock import Clock
 from fabrichealth.topology import Topology
 
 OUTLETS = 24
-WORDS = (305, 398, 93, 420, 273, 61, 240, 180, 88, 241, 40, 110, 0)
-"""Registers of a CDU in the generic layout."""
 FIRST_CONTACT = 120.0
 """Seconds by which every target must have been read once."""
 HUNG = "hung"
@@ -45,7 +44,7 @@ HUNG = "hung"
 
 async def _serve(cdus: int, pdus: int) -> None:
     """Serve until killed; the first line of stdout says where."""
-    cells = {(HOLDING, address): word for address, word in enumerate(WORDS)}
+    cells = CoolantUnit().cells()
     places: dict[str, list[str]] = {"modbus": [], "snmp": []}
     for number in range(cdus + 1):
         units = ModbusUnits(lambda _: cells, silent={1} if number == cdus else set())

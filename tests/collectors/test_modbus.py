@@ -15,7 +15,15 @@ from pymodbus.simulator import DataType, SimData, SimDevice
 from collectors.source import Target
 from collectors.sources.modbus import Modbus, ModbusSettings
 from emulator.modbus import ModbusServer, ModbusUnits
-from fabrichealth.catalogue.cooling import COOLANT_TEMPERATURE, FLOW, LOOP_INFO, PUMP_SPEED
+from emulator.modbus_cdu import CoolantUnit
+from fabrichealth.catalogue.cooling import (
+    AIR_HUMIDITY,
+    COOLANT_TEMPERATURE,
+    FLOW,
+    LEAK,
+    LOOP_INFO,
+    PUMP_SPEED,
+)
 from fabrichealth.catalogue.power import FEED_CURRENT, FEED_ENERGY, FEED_POWER, FEED_VOLTAGE
 from fabrichealth.errors import SiteError, SourceUnavailable
 from fabrichealth.metric import Metric
@@ -184,6 +192,20 @@ class TestLive:
         assert [(address, count) for _, _, address, count in units.asked] == [
             (0, 2), (3, 8), (12, 1),
         ]  # fmt: skip
+
+    async def test_an_emulated_cdu_says_what_it_is_and_misses_its_probe(self) -> None:
+        unit = CoolantUnit(supply_celsius=31.4, humidity_percent=45.0, wet=True)
+        async with serving(ModbusUnits(lambda _: unit.cells())) as server:
+            seen = Seen(server.address)
+            poll = await seen.poll()
+            assert seen.readings(poll, COOLANT_TEMPERATURE)["cdu-1", "", "supply"] == 31.4
+            assert seen.readings(poll, LEAK) == {("cdu-1", "", "cdu"): 1.0}
+            assert seen.readings(poll, AIR_HUMIDITY) == {("cdu-1", ""): 0.45}
+            unit.supply_celsius = None
+            poll = await seen.poll(AT + 10)
+            assert ("cdu-1", "", "supply") not in seen.readings(poll, COOLANT_TEMPERATURE)
+            assert [one.reason for one in poll.refused] == [Reason.SENSOR_FAULT]
+            await seen.source.close()
 
     async def test_a_register_that_is_not_there_fails_alone_and_is_told_once(
         self, tmp_path: Path

@@ -19,6 +19,7 @@ from emulator.eos import SHOW
 from emulator.fabric import Fabric
 from emulator.hosttree import HostTree, nics
 from emulator.kernlog import KernelLog
+from emulator.modbus_cdu import CoolantUnit
 from emulator.module_kinds import KINDS
 from emulator.modules.image import image
 from emulator.netbox import NetBox
@@ -341,8 +342,8 @@ def nvue_bodies(folder: Path) -> list[Path]:
 
 
 def registers(folder: Path) -> list[Path]:
-    words = [305, 398, 93, 420, 273, 61, 240, 180, 88, 241, 40, 110, 0]
-    rows = (f"holding,{address},{word}" for address, word in enumerate(words))
+    cells = CoolantUnit().cells().items()
+    rows = (f"{function},{address},{word}" for (function, address), word in cells)
     return _files(folder, dump="\n".join(rows))
 
 
