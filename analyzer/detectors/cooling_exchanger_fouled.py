@@ -54,7 +54,8 @@ class CoolingExchangerFouled(CoolingDetector[CoolingExchangerFouledSettings]):
         lost = base[:, None] - found.log
         scores = (lost - found.doubt) / -np.log(1.0 - own.loss)
         with np.errstate(invalid="ignore"):  # a meter that is off looks like an exchanger
-            scores[np.abs(balance.error[:, -1]) >= own.balance_ratio, -1] = np.nan
+            off = np.abs(balance.settled) >= own.balance_ratio + balance.slack[:, -1]
+            scores[off, -1] = np.nan
         for place in raised(cooling, scores, view.before).tolist():
             share = -float(np.expm1(-lost[place, -1]))
             cold = last(cooling.cold, place)

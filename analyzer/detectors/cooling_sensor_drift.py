@@ -41,7 +41,8 @@ class CoolingSensorDriftSettings(CoolingSettings):
     """A balance must be off for so long."""
 
     balance_ratio: float = Field(default=0.05, gt=0, lt=1)
-    """Heat that leaves the racks' power by more is a meter's; wider where the rise is small."""
+    """Heat that leaves the racks' power by more is a meter's; a little more where the rise is not
+    the usual one, since sensors may be apart by a constant."""
 
     drop_ratio: float = Field(default=0.1, gt=0, lt=1)
     """A pressure drop that leaves flow and speed by more is the sensor's."""
@@ -82,7 +83,10 @@ class CoolingSensorDrift(CoolingDetector[CoolingSensorDriftSettings]):
         own = self.settings
         balance = heat_balance(cooling)
         with np.errstate(invalid="ignore", divide="ignore"):
-            yield Doubt(np.abs(balance.error) / (own.balance_ratio * balance.doubt), "heat")
+            limit = own.balance_ratio + balance.slack
+            heat = np.abs(balance.error) / limit
+            heat[:, -1] = np.abs(balance.settled) / limit[:, -1]
+            yield Doubt(heat, "heat")
             found = pumps(cooling, USUAL_DROOP)
             off = np.abs(np.log1p(-np.clip(found.shortfall, -9.0, 0.9)))
             stayed = np.abs(found.along) <= STAYED * off

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 from pydantic import Field
 
+from analyzer.evidence.cooling.balance import heat_balance
 from analyzer.evidence.cooling.baselines import BASE, raised, since, usual
 from analyzer.evidence.cooling.exchanger import exchanger
 from analyzer.evidence.cooling.loops import (
@@ -45,6 +46,9 @@ class CoolingSupplyHotSettings(CoolingSettings):
     fouled: float = Field(default=0.2, gt=0, lt=1)
     """Where the exchanger has lost so much of its conductance, it is to blame."""
 
+    balance_ratio: float = Field(default=0.05, gt=0, lt=1)
+    """Where the heat balance is off by so much, its temperatures are not believed."""
+
 
 class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
     """Supply temperature against limit and past; score 1.0 is the nearer of the two."""
@@ -60,7 +64,7 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
         base = usual(cooling, cold, view.before)
         water = _risen(cooling, cooling.of_facility(COLD))
         supply = _risen(cooling, cooling.of_facility(FLOW_TO))
-        passes = exchanger(cooling)
+        passes, balance = exchanger(cooling), heat_balance(cooling)
         with np.errstate(invalid="ignore"):
             passed = passes.log + passes.doubt - usual(cooling, passes.log, ())[:, None]
             lost = 1.0 - np.exp(passed)
@@ -70,6 +74,9 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
             scores = np.where(np.isfinite(cold), np.fmax(risen, hot), np.nan)
             fouled = (lost >= own.fouled) & ~(water >= own.facility_kelvin)
         scores = np.where(fouled | cooling.places.branched[:, None], 0.0, scores)
+        with np.errstate(invalid="ignore"):  # a meter that drifts up is no warm supply
+            off = np.abs(balance.settled) >= own.balance_ratio + balance.slack[:, -1]
+        scores[off, -1] = np.nan
         scores[np.isin(np.arange(len(scores)), cooling.facility)] = np.nan
         for place in raised(cooling, scores, view.before).tolist():
             yield self._finding(cooling, scores, base, water, supply, place)

@@ -38,7 +38,7 @@ FAULTS = (
     Fault("clogged", COOLING_CLOGGED, (1.4, 1.8, 3.0), 12.0, "times the branch's resistance"),
     Fault("filter_clogged", COOLING_FILTER_CLOGGED, (1.7, 2.5, 4.0), 18.0,
           "times the filter's resistance"),
-    Fault("pump_wear", COOLING_PUMP_WEAR, (0.08, 0.15, 0.25), 12.0, "of the head lost"),
+    Fault("pump_wear", COOLING_PUMP_WEAR, (0.12, 0.18, 0.3), 12.0, "of the head lost"),
     Fault("flow_imbalance", COOLING_FLOW_IMBALANCE, (1.5, 2.2, 4.0), 0.0,
           "times the branch's resistance"),
     Fault("exchanger_fouled", COOLING_EXCHANGER_FOULED, (0.35, 0.7, 1.5), 18.0,

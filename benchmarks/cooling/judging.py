@@ -17,6 +17,8 @@ from fabrichealth.model import Incident
 HELD = 10 * HOUR
 EVERY = 300.0
 """Seconds between passes; live it is 10."""
+SLACK = 600.0
+"""An incident is dated by its first evidence, which is a median over minutes."""
 HEALTHY, ILL = 30 * HOUR, 24 * HOUR
 LONG = 42 * HOUR
 """A loop is well for so long first, and then ill for so long."""
@@ -55,12 +57,12 @@ class Result:
     @property
     def after(self) -> list[Said]:
         """Incidents from the fault on, oldest first."""
-        return [one for one in self.said if one.confirmed_at >= self.onset]
+        return [one for one in self.said if one.confirmed_at >= self.onset - SLACK]
 
     @property
     def false(self) -> list[Said]:
         """Incidents while all was well."""
-        return [one for one in self.said if not self.fault or one.confirmed_at < self.onset]
+        return [one for one in self.said if not self.fault or one.confirmed_at < self.onset - SLACK]
 
 
 def to_json(results: Sequence[Result]) -> list[dict[str, Any]]:

@@ -17,14 +17,8 @@ from fabrichealth.model.quantiles import row_median, row_quantile
 LEAST_LOAD = 0.3
 """Below this share of its usual high load a balance is not judged: differences get too small."""
 
-SURE_KELVIN = 10.0
-"""At this rise two sensors of 0.2 K leave 2.8 %; at half of it twice as much."""
-
-VARIED = 0.25
-"""A rise that ranged over so much of itself tells what of it is the sensors'."""
-
-MOST_OFF = 1.0
-"""Kelvin that a pair of sensors may be apart for good."""
+OFFSET = 0.3
+"""Kelvin by which a pair of sensors of 0.2 K is apart for good: it weighs more at a small rise."""
 
 EXPLAINED = 0.5
 """A fault explains a change if it leaves less than this share of it."""
@@ -36,8 +30,21 @@ class Balance:
 
     error: Floats
     """[place, bin + 1]; NaN where load, flow or a temperature is not known, or load is low."""
-    doubt: Floats
-    """By how many times the limit must be wider, for a small rise ([place, bin + 1])."""
+    slack: Floats
+    """What a constant offset of the temperatures may explain of it ([place, bin + 1])."""
+
+    @property
+    def settled(self) -> Floats:
+        """The error now and in the last bin, the smaller of the two, 0 where they differ in sign.
+
+        Jobs begin while a median is taken; what is a meter's is still there half an hour later.
+        """
+        if self.error.shape[1] < 2:
+            return self.error[:, -1]
+        before, now = self.error[:, -2], self.error[:, -1]
+        with np.errstate(invalid="ignore"):
+            smaller = np.where(np.abs(before) < np.abs(now), before, now)
+            return np.where(before * now < 0, 0.0, np.where(np.isnan(before), now, smaller))
 
 
 def heat_balance(cooling: Cooling) -> Balance:
@@ -48,28 +55,12 @@ def heat_balance(cooling: Cooling) -> Balance:
         high = row_quantile(cooling.load, 0.9)[:, None]
         with np.errstate(invalid="ignore", divide="ignore"):
             judged = (cooling.load >= LEAST_LOAD * high) & (cooling.heat > 0) & (rise > 0.5)
-            due = np.where(judged, cooling.load * rise / cooling.heat, np.nan)  # K, all heat taken
-            offset = _offset(cooling, due, rise)[:, None]
-            ratio = np.log(np.where(rise > offset, rise - offset, np.nan) / due)
-            doubt = np.maximum(SURE_KELVIN / rise, 1.0)
-        return Balance(ratio - usual(cooling, ratio, ())[:, None], doubt)
+            ratio = np.log(np.where(judged, cooling.heat / cooling.load, np.nan))
+            chosen = np.where(reference(cooling, ratio), rise, np.nan)
+            slack = OFFSET * np.abs(1.0 / rise - 1.0 / row_median(chosen)[:, None])
+        return Balance(ratio - usual(cooling, ratio, ())[:, None], slack)
 
     return cooling.view.once(("heat balance", id(cooling)), work)
-
-
-def _offset(cooling: Cooling, due: Floats, rise: Floats) -> Floats:
-    """Return by how many kelvin the two temperatures of each place always differ ([place]).
-
-    A constant error of a sensor weighs more at a small rise; it shows where the load varied, as
-    what is left of the rise on a straight line through it. Else it is taken to be none.
-    """
-    chosen = reference(cooling, due)
-    x, y = np.where(chosen, due, np.nan), np.where(chosen, rise, np.nan)
-    dx, dy = x - row_median(x)[:, None], y - row_median(y)[:, None]
-    slope = np.nansum(dx * dy, axis=1) / np.nansum(dx * dx, axis=1)
-    varied = row_quantile(x, 0.95) - row_quantile(x, 0.05) >= VARIED * row_median(x)
-    found = row_median(y - slope[:, None] * x)
-    return np.where(varied & np.isfinite(found), np.clip(found, -MOST_OFF, MOST_OFF), 0.0)
 
 
 def meter_at_fault(cooling: Cooling, less_flow: Floats) -> NDArray[np.bool_]:
