@@ -75,24 +75,23 @@ class Learner:
     places: Places
     profile: Profile
 
-    def oids(self) -> tuple[str, ...]:
-        """Return the column of every value, gate and fact, each once."""
-        return tuple(
-            dict.fromkeys(
-                oid
-                for rows in self.profile.tables
-                for oid in (
-                    *(f"{rows.entry}.{one.column}" for one in rows.read),
-                    *(f"{rows.entry}.{one.column}" for one in rows.gates),
-                    *(rows.fact_oid(name) for name in rows.facts),
+    def oids(self) -> Iterator[tuple[str, ...]]:
+        """Yield the columns of every value, gate and fact, table by table."""
+        for rows in self.profile.tables:
+            yield tuple(
+                dict.fromkeys(
+                    (
+                        *(f"{rows.entry}.{one.column}" for one in rows.read),
+                        *(f"{rows.entry}.{one.column}" for one in rows.gates),
+                        *(rows.fact_oid(name) for name in rows.facts),
+                    )
                 )
             )
-        )
 
     def learn(self, answers: Answers) -> Layout:
         """Lay out what the device shows."""
         wrong: list[Wrong] = []
-        by_oid = {oid: _by_index(oid, answers, wrong) for oid in self.oids()}
+        by_oid = {oid: _by_index(oid, answers, wrong) for oids in self.oids() for oid in oids}
         cells: list[Cell] = []
         for rows in self.profile.tables:
             known = self._rows(rows, by_oid, wrong)

@@ -6,7 +6,7 @@ poll is one question or a few for all values at once, since cards of PDUs bear l
 
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -14,12 +14,15 @@ from collectors.maps.columns import Columns
 from collectors.maps.places import Places
 from collectors.maps.register_schema import METRICS
 from collectors.maps.snmp_profiles import Profile
-from collectors.protocols.snmp_columns import numbers
+from collectors.protocols.snmp_columns import NONE, Answer, numbers
 from collectors.protocols.snmprec import Value
-from collectors.snmp.asking import Part
+from collectors.snmp.asking import Answers, Part
 from collectors.snmp.profile_layout import Layout, Learner
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Reason, SeriesTable
+
+SOON = 60.0
+"""Seconds after which a device is walked again of which a column could not be used."""
 
 
 def metrics() -> tuple[Metric, ...]:
@@ -38,26 +41,35 @@ class Profiled:
     """About so many seconds after which it is read again what the rows are."""
     _layout: Layout | None = None
     _due: float = 0.0
+    _gathered: dict[str, Answer] = field(default_factory=dict)
+    """Columns of a walk that is not yet at its end: slow cards need several visits."""
 
     def read(self, at: float, columns: Columns) -> Part:
         """Read all values; and what they are of, if that is not known or old."""
         layout = self._layout
-        if layout is None or at >= self._due:
-            learner = Learner(self.table, self.places, self.profile)
-            answers = yield learner.oids()
-            layout = self._layout = learner.learn(answers)
-            self._due = at + self.again * self._share()
-            found: dict[str, Value] = {
-                oid: value
-                for one in answers.values()
-                for oid, value in zip(one.oids, one.values, strict=True)
-            }
-        else:
+        if layout is not None:
             answers = yield layout.wanted
-            found = {oid: one.values[0] for oid, one in answers.items() if one.oids}
+            found = _values(answers)
             if any(oid not in found for oid in layout.wanted):
                 self._due = at  # rows came or went
-        self._take(layout, found, columns)
+            self._take(layout, found, columns)
+        if at < self._due:
+            return
+        begun = bool(self._gathered)
+        learner = Learner(self.table, self.places, self.profile)
+        whole = True
+        for oids in learner.oids():
+            lacking = tuple(oid for oid in oids if oid not in self._gathered)
+            answers = (yield lacking) if lacking else {}
+            whole &= answers.keys() >= set(lacking)
+            self._gathered |= {oid: answers.get(oid, NONE) for oid in lacking}
+        walked, self._gathered = self._gathered, {}
+        self._due = at + (self.again * self._share() if whole else min(self.again, SOON))
+        learnt = self._layout = learner.learn(walked)
+        if layout is not None:
+            return  # its values were read by what was known before
+        answers = (yield learnt.wanted) if begun else walked
+        self._take(learnt, _values(answers), columns)
 
     def _share(self) -> float:
         """Return 0.5 to 1.5 by the device's name: a fleet is not walked again all at once."""
@@ -106,3 +118,12 @@ class Profiled:
         cell = layout.cells[row]
         labels = dict(zip(cell.metric.labels, cell.labels, strict=True))
         columns.refuse(why, str(cell.metric), labels, raw)
+
+
+def _values(answers: Answers) -> dict[str, Value]:
+    """Return values by OID."""
+    return {
+        oid: value
+        for one in answers.values()
+        for oid, value in zip(one.oids, one.values, strict=True)
+    }

@@ -1,6 +1,9 @@
 """PDUs and coolers by their profiles: walks made by hand, spoiled ones, and a live agent."""
 
+import contextlib
+import time
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,7 +20,7 @@ from collectors.snmp import asking
 from collectors.snmp.profiled import Profiled
 from collectors.source import Target
 from collectors.sources.snmp import Snmp, SnmpSettings
-from emulator.snmp import SnmpAgent
+from emulator.snmp import Mib, SnmpAgent
 from emulator.snmp_pdu import LOST, WELL, Phase, RackPdu
 from fabrichealth.catalogue.circuits import CIRCUIT_CLOSED, OUTLET_CURRENT, OUTLET_POWER
 from fabrichealth.catalogue.cooling import AIR_TEMPERATURE, LEAK
@@ -62,10 +65,17 @@ Walked = Mapping[str, int | str]
 class Seen:
     """Polls of one target."""
 
-    def __init__(self, address: str = "", topology: Topology | None = None, **options: str) -> None:
+    def __init__(
+        self,
+        address: str = "",
+        topology: Topology | None = None,
+        timeout: float = 5.0,
+        **options: str,
+    ) -> None:
         self.table = SeriesTable()
         target = Target("pdu-7", "snmp", address, "", options, topology or Topology())
-        self.source = Snmp(SnmpSettings(answer=0.5, tries=1), target, self.table)
+        settings = SnmpSettings(answer=0.5, tries=1, timeout=timeout)
+        self.source = Snmp(settings, target, self.table)
 
     def walk(self, folder: Path, walked: Walked, system: str = "") -> Poll:
         """Read variables by OID; `system` is a sysObjectID."""
@@ -388,6 +398,17 @@ def test_any_variables_give_readings_or_refusals(
     assert first == second  # asked one by one they say the same
 
 
+@dataclass
+class Slow:
+    """A PDU whose card takes its time for each answer."""
+
+    pdu: RackPdu
+
+    def mib(self) -> Mib:
+        time.sleep(0.03)
+        return self.pdu.mib()
+
+
 class TestAgent:
     """An emulated PDU over SNMP."""
 
@@ -410,7 +431,23 @@ class TestAgent:
         assert seen.readings(second, DEVICE_TEMPERATURE) == {("pdu-7", "inlet"): 24.0}
         assert asked <= 4 < walked  # the uptime, and some sixty values by two questions
         pdu.outlets.append(50.0)
-        assert len(seen.readings(await seen.source.read(AT + 1000), OUTLET_POWER)) == 25
+        assert len(seen.readings(await seen.source.read(AT + 1000), OUTLET_POWER)) == 24
+        assert len(seen.readings(await seen.source.read(AT + 1010), OUTLET_POWER)) == 25
+        await agent.stop()
+        await seen.source.close()
+
+    async def test_a_slow_card_is_walked_over_several_visits(self) -> None:
+        pdu = RackPdu("pdu-7", probe=WELL, outlets=[100.0] * 4)
+        agent = SnmpAgent(Slow(pdu).mib)
+        await agent.start()
+        seen = Seen(agent.address, timeout=0.5)
+        visits, poll = 0, Poll()
+        while visits < 20 and not seen.readings(poll, FEED_POWER):
+            visits += 1
+            with contextlib.suppress(SourceUnavailable):  # nothing of its power yet
+                poll = await seen.source.read(AT + 30 * visits)
+        assert 1 < visits < 20
+        assert len(seen.readings(poll, OUTLET_POWER)) == 4
         await agent.stop()
         await seen.source.close()
 
