@@ -4,6 +4,7 @@ A sensor that stands in another resource's excerpt is not asked for, nor what a 
 a report that tells nothing of ours is not either.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from collectors.redfish.service import Service
@@ -14,9 +15,10 @@ from collectors.redfish.walk import Walk
 class Plan:
     """The requests of every visit."""
 
-    requests: tuple[str, ...]
+    requests: Mapping[str, frozenset[str]]
+    """What each request brings: places of resources and reports; what else comes is left."""
     wanted: frozenset[str]
-    """Places that are read by them; what else comes along is left."""
+    """Places of the resources that are read."""
     reports: frozenset[str]
     """Places of the reports that are read."""
 
@@ -36,7 +38,6 @@ def planned(walk: Walk, service: Service) -> Plan:
     for covered in reports.values():
         wanted -= covered
     needed = wanted | reports.keys()
-    requests = tuple(
-        request for request, places in walk.requests.items() if not needed.isdisjoint(places)
-    )
+    brought = {request: needed.intersection(places) for request, places in walk.requests.items()}
+    requests = {request: frozenset(places) for request, places in brought.items() if places}
     return Plan(requests, frozenset(wanted), frozenset(reports))

@@ -11,7 +11,7 @@ from collectors.maps.names import device_name
 from collectors.maps.places import Places
 from collectors.protocols.redfish.documents import Body
 from collectors.protocols.redfish.reports import Message
-from collectors.redfish import facts, kinds, names
+from collectors.redfish import info, kinds, names
 from collectors.redfish.names import Facts, Names
 from collectors.redfish.reported import Reported
 from collectors.redfish.sheet import Sheet, Taken, ordered
@@ -42,6 +42,11 @@ class Service:
         self._newest = (0.0, 0.0)
 
     @property
+    def name(self) -> str:
+        """The target's own name, for messages."""
+        return self._target.name
+
+    @property
     def device(self) -> str:
         """The device that the service belongs to."""
         return self._places.device
@@ -56,7 +61,7 @@ class Service:
             self._facts = known
             self.sheet.forget(Names(self._places, known), maker)
             self.reported.forget()
-        told = facts.info(self.sheet.names, self._places, tree)
+        told = info.described(self.sheet.names, self._places, tree)
         self._about = self._table.intern_all(told)
         self._order = tuple(ordered(tree))
 

@@ -27,8 +27,8 @@ MOST_FAILURES = 2
 
 MOST_NAMED = 20
 
-AGAIN = 600.0
-"""Seconds after which a walk that could not read everything is made again; twice as long then."""
+FIRST_WAIT = 30.0
+"""Seconds: a walk that could not read all is made again after twice this, then twice as long."""
 
 Ask = Callable[[str, str], Coroutine[Any, Any, Answer]]
 """Reads a request, given the ETag that is known."""
@@ -57,8 +57,9 @@ class Visits:
     """Path of the service's stream of events, once it is known."""
     _walk: Walk | None = None
     _plan: Plan | None = None
-    _walked: float = 0.0
-    _again: float = AGAIN
+    _walk_at: float = 0.0
+    """When the walk is made again, unix seconds."""
+    _wait: float = FIRST_WAIT
     _turn: list[str] = field(default_factory=list)
     """The plan's requests as the next visit makes them."""
     _known: dict[str, _Known] = field(default_factory=dict)
@@ -70,35 +71,38 @@ class Visits:
             SourceUnavailable: nothing came at all.
         """
         deadline = asyncio.get_running_loop().time() + seconds
-        if self._plan is not None:
-            await self._read(self._plan, at, columns, deadline)
-            if self._walk is None and at < self._walked + self.rediscover:
-                return
-        fresh = self._walk is None
-        first = self._plan is None
-        done = await self._explore(columns, deadline)
-        if done is None:
-            if first:
-                columns.missing.append("the walk through the service goes on at the next visit")
+        if self._plan is None:
+            await self._first(at, columns, deadline)
             return
-        self._walked = at
-        if done.wrong:  # what could not be read may be there again soon, or never
-            self._walked -= max(self.rediscover - self._again, 0.0)
-            self._again *= 2
-        else:
-            self._again = AGAIN
-        self._settle(done)
-        if first and fresh:  # what was read on the way was read just now
-            for path, body in done.tree.items():
-                if self._plan is not None and path in self._plan.wanted:
-                    self.service.take(path, body)
-            for path, report in done.reports.items():
-                if self._plan is not None and path in self._plan.reports:
-                    self.service.report(report, at)
-        elif first and self._plan is not None:
-            await self._read(self._plan, at, columns, deadline)
+        await self._read(self._plan, at, columns, deadline)
+        if self._walk is None and at < self._walk_at:
+            return
+        try:
+            done = await self._explore(deadline)
+        except SourceUnavailable as wrong:  # what was read before counts
+            columns.missing.append("the walk through the service")
+            self._refuse(columns, "walk", str(wrong))
+            return
+        if done is not None:
+            self._settle(done, at, columns)
 
-    async def _explore(self, columns: Columns, deadline: float) -> Walk | None:
+    async def _first(self, at: float, columns: Columns, deadline: float) -> None:
+        """Walk through a service of which nothing is known, and take what comes, once all has."""
+        fresh = self._walk is None
+        done = await self._explore(deadline)
+        if done is None:
+            columns.missing.append("the walk through the service goes on at the next visit")
+            return
+        plan = self._settle(done, at, columns)
+        if not fresh:  # what was read on the way is of visits before
+            await self._read(plan, at, columns, deadline)
+            return
+        for path in plan.wanted:
+            self.service.take(path, done.tree[path])
+        for path in plan.reports:
+            self.service.report(done.reports[path], at)
+
+    async def _explore(self, deadline: float) -> Walk | None:
         """Go on with the walk; return it when it is done."""
         walk = self._walk
         if walk is None:
@@ -108,10 +112,7 @@ class Visits:
         self._walk = None
         if not walk.tree:
             why = next(iter(walk.wrong.values()), "no resource")
-            raise SourceUnavailable(f"{self.service.device}: no Redfish service ({why})")
-        for path, why in walk.wrong.items():
-            labels = {"device": self.service.device}
-            columns.refuse(_reason(why), path, labels, why)
+            raise SourceUnavailable(f"{self.service.name}: no Redfish service ({why})")
         return walk
 
     async def _go_on(self, walk: Walk, deadline: float) -> bool:
@@ -141,13 +142,19 @@ class Visits:
                 walk.got(request, answer.body)
         return True
 
-    def _settle(self, walk: Walk) -> None:
-        """Take up what a walk found."""
+    def _settle(self, walk: Walk, at: float, columns: Columns) -> Plan:
+        """Take up what a walk found at `at` (unix seconds), and return what is read from now on."""
         self.service.learn(walk.tree)
-        self._plan = planned(walk, self.service)
+        plan = self._plan = planned(walk, self.service)
         self.stream = walk.stream
-        self._turn = list(self._plan.requests)
+        self._turn = list(plan.requests)
         self._known.clear()
+        for path, why in walk.wrong.items():
+            self._refuse(columns, path, why)
+        # what could not be read may be there again soon, or never
+        self._wait = min(2 * self._wait, self.rediscover) if walk.wrong else FIRST_WAIT
+        self._walk_at = at + (self._wait if walk.wrong else self.rediscover)
+        return plan
 
     async def _read(self, plan: Plan, at: float, columns: Columns, deadline: float) -> None:
         """Make the requests of a plan."""
@@ -160,7 +167,7 @@ class Visits:
         for number, request in enumerate(turn):
             try:
                 async with asyncio.timeout_at(deadline):
-                    await self._one(plan, request, at)
+                    await self._one(plan, request, at, columns)
             except TimeoutError:
                 left = turn[number:]
                 break
@@ -169,7 +176,7 @@ class Visits:
                 break
             except NoSuchResource as gone:
                 silent.append(request)
-                wrong, self._walked = gone, float("-inf")  # it may have moved
+                wrong, self._walk_at = gone, at  # it may have moved
             except SourceUnavailable as why:
                 silent.append(request)
                 wrong = why
@@ -187,10 +194,19 @@ class Visits:
         if len(names) > MOST_NAMED:
             columns.missing.append(f"and {len(names) - MOST_NAMED} more")
         if wrong is not None:
-            columns.refuse(Reason.FAILED, names[0], {"device": self.service.device}, str(wrong))
+            self._refuse(columns, names[0], str(wrong))
 
-    async def _one(self, plan: Plan, request: str, at: float) -> None:
-        """Make one request and take what comes."""
+    def _refuse(self, columns: Columns, what: str, why: str) -> None:
+        malformed = "JSON" in why or "page" in why
+        reason = Reason.MALFORMED if malformed else Reason.FAILED
+        columns.refuse(reason, what, {"device": self.service.device}, why)
+
+    async def _one(self, plan: Plan, request: str, at: float, columns: Columns) -> None:
+        """Make one request and take what comes.
+
+        Raises:
+            NoSuchResource: nothing of what it is made for is in the answer.
+        """
         known = self._known.get(request)
         answer = await self.ask(request, known.etag if known is not None else "")
         if answer.unchanged and known is not None:
@@ -200,17 +216,16 @@ class Visits:
                 self.service.report(report, at)
             return
         taken: dict[str, Taken] = {}
-        reports = []
+        reports: dict[str, dict[str, Any]] = {}
         for path, body in documents.resources(answer.body, place(request)):
             if path in plan.reports:
                 self.service.report(body, at)
-                reports.append(body)
+                reports[path] = body
             elif path in plan.wanted:
                 taken[path] = self.service.take(path, body)
         self._known.pop(request, None)
+        if not taken and not reports:
+            raise NoSuchResource(f"{self.service.name}: {request}: holds nothing that it held")
+        columns.missing += sorted(plan.requests[request] - taken.keys() - reports.keys())
         if answer.etag:
-            self._known[request] = _Known(answer.etag, taken, reports)
-
-
-def _reason(why: str) -> Reason:
-    return Reason.MALFORMED if "JSON" in why or "page" in why else Reason.FAILED
+            self._known[request] = _Known(answer.etag, taken, list(reports.values()))

@@ -16,7 +16,7 @@ from pathlib import Path
 from collectors.maps import redfish_rules
 from collectors.maps.columns import Columns
 from collectors.protocols.redfish import reports
-from collectors.redfish import captures, facts
+from collectors.redfish import captures, info
 from collectors.redfish.pushed import Pushed
 from collectors.redfish.service import Service
 from collectors.redfish.visits import Visits
@@ -68,7 +68,7 @@ class Redfish(Source):
     settings: RedfishSettings
     schemes = ("https", "http")
     options = (*LOGIN, *TRUST)
-    metrics = tuple(dict.fromkeys((*redfish_rules.metrics(), *facts.METRICS)))
+    metrics = tuple(dict.fromkeys((*redfish_rules.metrics(), *info.METRICS)))
 
     def __init__(self, settings: RedfishSettings, target: Target, table: SeriesTable) -> None:
         super().__init__(settings, target, table)

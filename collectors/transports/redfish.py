@@ -112,6 +112,8 @@ class RedfishClient:
             raise NotLoggedIn(
                 f"{self._target.name}: {self.where}: answered 401{why}; check user and secret_file"
             )
+        if reply.status == UNCHANGED and not etag:
+            raise UnusableAnswer(f"{self._target.name}: {path}: answered 304, unasked")
         if reply.status == UNCHANGED:
             return Answer(None, etag, unchanged=True)
         try:

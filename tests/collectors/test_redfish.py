@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -218,7 +218,7 @@ async def test_a_wrong_password_is_not_tried_again_and_again() -> None:
 
 async def test_what_does_not_come_in_time_is_missing_and_comes_later() -> None:
     slow = f"{CDUS}/1/Reservoirs"
-    settings = {"timeout": "2s", "answer": "150ms", "events": False}
+    settings = {"timeout": "4s", "answer": "400ms", "events": False}
     async with serving(cooling(), settings) as (service, reader):
         await reader.read(AT)
         service.slow[slow] = 1.0
@@ -233,20 +233,20 @@ async def test_what_does_not_come_in_time_is_missing_and_comes_later() -> None:
 
 
 async def test_a_visit_begins_with_what_the_last_did_not_come_to() -> None:
-    async with serving(cooling(), {"timeout": "1s", "events": False}) as (service, reader):
+    async with serving(cooling(), {"timeout": "2s", "events": False}) as (service, reader):
         await reader.read(AT)
-        service.slow[""] = 0.2
+        service.slow[""] = 0.35
         seen = set()
         for number in range(1, 4):
             asked = len(service.asked)
             poll = await reader.read(AT + 30 * number)
             assert poll.missing
             seen |= set(service.asked[asked:])
-        assert len(seen) == 8  # four a visit, and each in its turn
+        assert len(seen) == 8  # five a visit at most, and each in its turn
 
 
 async def test_parts_that_hang_for_good_keep_no_other_from_being_read() -> None:
-    settings = {"timeout": "5s", "answer": "100ms", "events": False}
+    settings = {"timeout": "5s", "answer": "400ms", "events": False}
     hanging = {f"{CDUS}/1/Pumps": 2.0, f"{CDUS}/1/Filters": 2.0, f"{CHASSIS}/Sensors": 2.0}
     async with serving(cooling(), settings) as (service, reader):
         await reader.read(AT)
@@ -259,26 +259,24 @@ async def test_parts_that_hang_for_good_keep_no_other_from_being_read() -> None:
 
 
 async def test_parts_that_hang_are_walked_around() -> None:
-    settings = {"timeout": "5s", "answer": "100ms", "events": False}
+    settings = {"timeout": "5s", "answer": "400ms", "events": False}
     hanging = {f"{CDUS}/1/Pumps": 2.0, f"{CDUS}/1/Filters": 2.0, f"{CHASSIS}/Sensors": 2.0}
     async with serving(cooling(), settings, slow=hanging) as (_, reader):
-        found = []
-        for number in range(8):
-            try:
-                found.append(readings(await reader.read(AT + number), reader.table, FLOW))
-            except SourceUnavailable:
-                continue
-        assert found
-        assert found[-1]["cdu-1", "", ""] == 100.0
+        for number in range(30):
+            with suppress(SourceUnavailable):
+                poll = await reader.read(AT + number)
+                if readings(poll, reader.table, FLOW):
+                    break
+        assert readings(poll, reader.table, FLOW)["cdu-1", "", ""] == 100.0
 
 
 async def test_a_controller_that_hangs_is_left_alone_after_two_requests() -> None:
-    settings = {"timeout": "5s", "answer": "100ms", "events": False}
+    settings = {"timeout": "5s", "answer": "400ms", "events": False}
     async with serving(cooling(), settings) as (service, reader):
         await reader.read(AT)
         service.slow[""] = 2.0
         asked = len(service.asked)
-        with pytest.raises(SourceUnavailable, match=r"within 0\.1 s"):
+        with pytest.raises(SourceUnavailable, match=r"within 0\.4 s"):
             await reader.read(AT + 30)
         assert len(service.asked) - asked == 2
 
@@ -286,10 +284,15 @@ async def test_a_controller_that_hangs_is_left_alone_after_two_requests() -> Non
 async def test_a_slow_service_is_walked_through_over_several_visits() -> None:
     settings = {"timeout": "400ms", "events": False}
     async with serving(cooling(), settings, slow={"": 0.03}, expand=False) as (_, reader):
-        polls = [await reader.read(AT + number) for number in range(8)]
-        assert polls[0].missing
-        assert values(polls[0]) == 0
-        assert any(readings(poll, reader.table, FLOW) for poll in polls)
+        first = await reader.read(AT)
+        assert first.missing
+        assert values(first) == 0
+        for number in range(1, 100):
+            poll = await reader.read(AT + number)
+            if readings(poll, reader.table, FLOW):
+                break
+        assert number > 1
+        assert readings(poll, reader.table, FLOW)
 
 
 async def test_parts_that_come_later_are_found_by_the_next_walk() -> None:
@@ -303,6 +306,45 @@ async def test_parts_that_come_later_are_found_by_the_next_walk() -> None:
             ("cdu-1", "1", ""),
             ("cdu-1", "2", ""),
         }
+
+
+async def test_a_part_that_is_gone_is_missing_until_the_walk_is_made_again() -> None:
+    async with serving(cooling(), {"rediscover": "60s", "events": False}) as (service, reader):
+        await reader.read(AT)
+        del service.site.cdus["1"].pumps["2"]
+        poll = await reader.read(AT + 30)
+        assert poll.missing == [f"{CDUS}/1/Pumps/2"]
+        assert len(readings(poll, reader.table, PUMP_SPEED)) == 1
+        await reader.read(AT + 90)
+        assert (await reader.read(AT + 120)).missing == []
+
+
+async def test_what_a_service_takes_away_is_not_asked_for_any_more() -> None:
+    pumps = f"{CDUS}/1/Pumps"
+    async with serving(cooling(), {"events": False}) as (service, reader):
+        await reader.read(AT)
+        service.lacking.add(pumps)
+        poll = await reader.read(AT + 30)
+        assert poll.missing == [pumps]
+        asked = len(service.asked)
+        assert (await reader.read(AT + 60)).missing == []
+        assert not [one for one in service.asked[asked:] if pumps in one]
+        service.lacking.clear()  # and is looked for again after a while
+        await reader.read(AT + 120)
+        poll = await reader.read(AT + 150)
+        assert len(readings(poll, reader.table, PUMP_SPEED)) == 2
+
+
+async def test_a_walk_that_fails_costs_no_reading() -> None:
+    settings = {"rediscover": "60s", "events": False, "answer": "1s"}
+    async with serving(cooling(), settings) as (service, reader):
+        await reader.read(AT)
+        service.pages[V1] = "<html>busy</html>"
+        poll = await reader.read(AT + 90)
+        assert readings(poll, reader.table, FLOW)
+        assert poll.missing == ["the walk through the service"]
+        service.pages.clear()
+        assert (await reader.read(AT + 120)).missing == []
 
 
 async def test_a_report_stands_for_the_sensors_that_it_tells_of() -> None:

@@ -1,4 +1,4 @@
-"""Facts: what cooling and distribution units are, as info series."""
+"""Info: what cooling and distribution units are, as info series."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -21,7 +21,9 @@ FLUIDS: Mapping[str, str] = {
 """Coolant types (DSP0268, Coolant); a mixture of glycol is told by its additive's share."""
 
 
-def info(names: Names, places: Places, bodies: Mapping[str, Body]) -> list[tuple[Metric, Labels]]:
+def described(
+    names: Names, places: Places, bodies: Mapping[str, Body]
+) -> list[tuple[Metric, Labels]]:
     """Return the info series of a tree's units."""
     return list(dict.fromkeys(_info(names, places, bodies)))
 
