@@ -16,7 +16,7 @@ from collectors.maps.quantities import MEASURES
 from collectors.maps.register_schema import Entry, RegisterFile, faults, kind_of, unit_of
 from collectors.protocols.modbus_registers import NOTHING, Register
 from fabrichealth.errors import SiteError
-from fabrichealth.metric import Metric
+from fabrichealth.metric import Kind, Metric
 from fabrichealth.yamlfile import Loc, YamlFile, load
 
 FOLDER = Path(__file__).parent / "registers"
@@ -110,6 +110,8 @@ def _mapped(file: YamlFile, loc: Loc, given: RegisterFile, entry: Entry) -> Mapp
     worth = quantities.step(measure, entry.scale)
     low, high = entry.range_in(measure)
     nothing = () if entry.bit is not None or entry.meanings else NOTHING.get(kind, ())
+    if entry.to.kind is Kind.COUNTER:
+        nothing = nothing[:1]
     register = Register(
         function,
         entry.address - given.base,

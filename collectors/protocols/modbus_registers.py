@@ -39,13 +39,16 @@ FORMS: dict[Type, str] = {
 
 NOTHING: dict[Type, tuple[int, ...]] = {
     "int16": (0x7FFF, 0x8000),
-    "uint16": (0xFFFF,),
+    "uint16": (0xFFFF, 0x7FFF, 0x8000),
     "int32": (0x7FFF_FFFF, 0x8000_0000),
-    "uint32": (0xFFFF_FFFF,),
+    "uint32": (0xFFFF_FFFF, 0x7FFF_FFFF, 0x8000_0000),
     "int64": (0x7FFF_FFFF_FFFF_FFFF, 0x8000_0000_0000_0000),
     "uint64": (0xFFFF_FFFF_FFFF_FFFF,),
 }
-"""Numbers by which devices say that there is no sensor, where a map does not say others."""
+"""Numbers by which devices say that there is no sensor, where a map does not say others.
+
+Counters pass through the later ones; only the first means none.
+"""
 
 TINY = 1e-20
 """A float nearer to 0 may be a number's wrong half: 230.0 with its words exchanged is 2e-41."""

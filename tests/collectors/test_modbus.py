@@ -201,10 +201,11 @@ class TestLive:
             assert seen.readings(poll, COOLANT_TEMPERATURE)["cdu-1", "", "supply"] == 31.4
             assert seen.readings(poll, LEAK) == {("cdu-1", "", "cdu"): 1.0}
             assert seen.readings(poll, AIR_HUMIDITY) == {("cdu-1", ""): 0.45}
-            unit.supply_celsius = None
+            unit.supply_celsius = unit.liters_per_minute = None
             poll = await seen.poll(AT + 10)
+            assert seen.readings(poll, FLOW) == {}
             assert ("cdu-1", "", "supply") not in seen.readings(poll, COOLANT_TEMPERATURE)
-            assert [one.reason for one in poll.refused] == [Reason.SENSOR_FAULT]
+            assert [one.reason for one in poll.refused] == [Reason.SENSOR_FAULT] * 2
             await seen.source.close()
 
     async def test_a_register_that_is_not_there_fails_alone_and_is_told_once(
