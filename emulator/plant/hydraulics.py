@@ -57,9 +57,8 @@ class Pipe:
     def pressure(self, flow: float, thickness: float = 1.0) -> float:
         """Return the kilopascals that a flow takes, in coolant so many times as thick."""
         slow = float(thickness ** (2.0 - self.exponent))
-        return (
-            self.resistance * self.clogged * slow / self.valve**2 * max(flow, 0.0) ** self.exponent
-        )
+        built = self.resistance * self.clogged * slow / self.valve**2
+        return built * float(max(flow, 0.0) ** self.exponent)
 
     def flow(self, pressure: float, thickness: float = 1.0) -> float:
         """Return the litres a minute that a pressure drives."""

@@ -15,6 +15,10 @@ KILOWATTS = 75.0
 """That each branch is built for."""
 HOST_WATTS = 2600.0
 """Of a host beside its accelerators: processors, memory, NICs, fans."""
+ACCELERATOR_WATTS = 525.0
+"""Of an accelerator at work."""
+SETTLING = 90
+"""Steps of ten seconds until flows and temperatures stand still."""
 LIQUID_SHARE = 0.88
 DESIGN_SUPPLY = 30.0
 PLATE_KELVIN_A_WATT = 0.035
@@ -80,4 +84,11 @@ def plant(plan: Plan) -> Plant:
         )
         for name in names
     }
-    return Plant(unit(CDU, dict.fromkeys(names, KILOWATTS)), racks)
+    made = Plant(unit(CDU, dict.fromkeys(names, KILOWATTS)), racks)
+    host = HOST_WATTS + plan.accelerators * ACCELERATOR_WATTS
+    usual = dict.fromkeys(names, plan.hosts_per_rack * host)
+    for _ in range(SETTLING):
+        made.advance(10.0, usual)
+    for feed in made.feeds.values():
+        feed.watt_hours = 0.0
+    return made

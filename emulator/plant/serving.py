@@ -1,7 +1,7 @@
 """How a plant answers: the unit and the supplies by Redfish, PDUs by SNMP, meters by Modbus.
 
 The first rack's feeds end in rack PDUs with an SNMP card, those of the others in three-phase
-meters behind one Modbus gateway, a unit number each.
+meters that speak Modbus.
 """
 
 import random
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator.fabric import Fabric
-from emulator.modbus import HOLDING, ModbusServer, ModbusUnits
+from emulator.modbus import HOLDING, Cells, ModbusServer, ModbusUnits
 from emulator.plan import CDU
 from emulator.plant.cdu import Cdu
 from emulator.plant.electric import Feed
@@ -78,25 +78,15 @@ class PlantServing:
                 found.append(
                     Served(f"pdu-{feed.name}", "snmp", agent, {"rack": name, "feed": feed.name})
                 )
-        if self._meters:
-            units = ModbusUnits(self._cells)
-            for number, feed in enumerate(self._meters, start=1):
-                found.append(
-                    Served(
-                        f"meter-{feed.name}", "modbus", ModbusServer(units),
-                        {"rack": feed.name.rpartition("-")[0], "feed": feed.name,
-                         "map": "meter_three_phase", "unit": f"{number}"},
-                    )
-                )  # fmt: skip
+        for feed in self._meters:
+            units = ModbusUnits(_only(feed))
+            options = {"rack": feed.name.rpartition("-")[0], "feed": feed.name,
+                       "mapping": "meter_three_phase"}  # fmt: skip
+            found.append(Served(f"meter-{feed.name}", "modbus", ModbusServer(units), options))
         return found
 
     def _tell(self, feed: str) -> Callable[[], Mib]:
         return self._pdus[feed].mib
-
-    def _cells(self, unit: int) -> dict[tuple[int, int], int] | None:
-        if not 1 <= unit <= len(self._meters):
-            return None
-        return dict(_meter(self._meters[unit - 1]))
 
     def update(self) -> None:
         """Show what is so now."""
@@ -173,6 +163,11 @@ class PlantServing:
 
     def _pressure(self, kilopascals: float) -> float:
         return kilopascals + self._noise.gauss(0.0, NOISE["kilopascals"])
+
+
+def _only(feed: Feed) -> Callable[[int], Cells | None]:
+    """Return what a meter holds, which is unit 1 of its server and the only one."""
+    return lambda unit: dict(_meter(feed)) if unit == 1 else None
 
 
 def _meter(feed: Feed) -> list[tuple[tuple[int, int], int]]:
