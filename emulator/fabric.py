@@ -15,6 +15,7 @@ from emulator.congestion.buffers import Buffers
 from emulator.congestion.traffic import Traffic
 from emulator.ethernet import EthernetState
 from emulator.plan import Plan
+from emulator.plant.plant import HOST_WATTS, Plant, plant
 from emulator.port import PortState
 from emulator.receiver import ReceiverState
 
@@ -29,6 +30,11 @@ PHASE = 40.0
 
 FRESH_SECONDS = 0.2
 """What flows carry is counted anew where it was not for so long."""
+
+FULL_MEGAHERTZ = 1980.0
+
+THROTTLES = 85.0
+"""An accelerator hotter than this slows down."""
 
 TRAINING_SECONDS = 8.0
 """A link is down for so long while it trains again."""
@@ -52,8 +58,16 @@ class AcceleratorState:
     utilization: float = 0.9
     temperature: float = 52.0
     power: float = 480.0
+    slowed: float = 0.0
+    """Share by which heat or a cap slows it."""
+
     xid: int = 0
     """The last code; the driver's gauge shows it for ever."""
+
+    @property
+    def clock(self) -> float:
+        """Clock of its compute units, in MHz."""
+        return FULL_MEGAHERTZ * (1.0 - self.slowed)
 
 
 @dataclass
@@ -109,6 +123,8 @@ class Fabric:
         """Of each Ethernet switch; faults set them ill."""
         self.traffic = Traffic(plan, self.buffers, seed + 2) if plan.flows else None
         """What moves the Ethernet ports, where the plan has flows; else they all move alike."""
+        self.plant = plant(plan) if plan.plant else None
+        """What cools and feeds the racks, where the plan has that."""
         self._training: dict[str, float] = {}
         self._fallen: set[str] = set()
         """Ids of cables that fell since the last step: down in the next, however long it is."""
@@ -137,6 +153,12 @@ class Fabric:
         if self.traffic is None:
             raise KeyError("this plan has no flows")
         return self.traffic
+
+    def supplied(self) -> Plant:
+        """Return the plant of a plan that has one."""
+        if self.plant is None:
+            raise KeyError("this plan has no plant")
+        return self.plant
 
     def ports_of(self, device: str) -> Iterator[PortState]:
         """Yield the ports of a device."""
@@ -186,7 +208,7 @@ class Fabric:
         load = (IDLE + BUSY) / 2 + (BUSY - IDLE) / 2 * phase
         for port in self.ports.values():
             if port.optical is not None:
-                port.optical.module.shine(AIR_CELSIUS)
+                port.optical.module.shine(AIR_CELSIUS + self._warmer(port.name))
         for port in self.ports.values():
             self._move(port, step, load)
             if port.optical is not None:
@@ -196,11 +218,45 @@ class Fabric:
         if self.traffic is not None and carried > 0:
             self.traffic.step(self.ports, carried)
         self._fallen.clear()
+        self._supply(step)
         for host in self.hosts.values():
+            water, plate, slowed = self._cooled(host.name)
             for one in host.accelerators:
                 one.utilization = min(max(0.9 + 0.05 * phase + self.random.gauss(0, 0.01), 0), 1)
-                one.power = 300 + 250 * one.utilization + self.random.gauss(0, 5)
-                one.temperature += (38 + 0.035 * one.power - one.temperature) * 0.05
+                wanted = 300 + 250 * one.utilization + self.random.gauss(0, 5)
+                hot = min(max((one.temperature - THROTTLES) / 10.0, 0.0), 0.5)
+                one.slowed = max(slowed, hot)
+                one.power = wanted * (1.0 - one.slowed)
+                one.temperature += (water + plate * one.power - one.temperature) * 0.05
+
+    def _supply(self, step: float) -> None:
+        """Let water and power flow for what was drawn in the last step."""
+        if self.plant is None:
+            return
+        wanted = dict.fromkeys(self.plant.racks, 0.0)
+        for host in self.hosts.values():
+            if host.name not in self.dark:
+                drawn = sum(one.power / (1.0 - one.slowed) for one in host.accelerators)
+                wanted[self.plan.rack(host.name)] += drawn + HOST_WATTS
+        self.plant.advance(step, wanted)
+
+    def _cooled(self, host: str) -> tuple[float, float, float]:
+        """Return the water at a host's plates (C), their kelvin a watt, and its slowing."""
+        if self.plant is None:
+            return 38.0, 0.035, 0.0
+        rack = self.plan.rack(host)
+        return (
+            8.0 + self.plant.cdu.supply,
+            self.plant.plate(host, rack),
+            self.plant.racks[rack].slowed,
+        )
+
+    def _warmer(self, port: str) -> float:
+        """Return by how many kelvin the module of a host's port sits warmer than it should."""
+        host = port.partition("/")[0]
+        if self.plant is None or host not in self.hosts:
+            return 0.0
+        return self.plant.warmer(self.plan.rack(host))
 
     def _move(self, port: PortState, step: float, load: float) -> None:
         should = self._lit(port)

@@ -15,6 +15,11 @@ NVLINKS = 4
 """Links of one accelerator; half of them to each NVSwitch of its host."""
 
 
+CDU = "cdu-01"
+"""The coolant distribution unit of a plan with a plant, and its loop."""
+BREAKER = 125.0
+"""Amperes of each feed's breaker."""
+
 GENERATION = {"ib": {"generation": "ndr"}, "nvlink": {"generation": "nvlink4"}}
 
 PORT_NAMES: dict[str, Callable[[int], str]] = {
@@ -58,6 +63,10 @@ class Plan:
     """Switches above the access switches, each cabled to all of them; they run SONiC."""
     planes: int = 1
     """Ethernet NICs of each host; those of a plane share access switches with no other's."""
+    plant: bool = False
+    """Whether water and power are emulated as well: a unit with a branch, and two feeds, a rack."""
+    power_limit: float = 130_000.0
+    """Watts that a rack may draw."""
     flows: bool = False
     """Whether Ethernet ports carry flows from NIC to NIC, with all that comes of it."""
 
@@ -65,6 +74,11 @@ class Plan:
     def hosts(self) -> list[str]:
         """Names of the hosts."""
         return [f"host-{n:03d}" for n in range(1, self.racks * self.hosts_per_rack + 1)]
+
+    @property
+    def rack_names(self) -> list[str]:
+        """Names of the racks."""
+        return [f"r{n:02d}" for n in range(1, self.racks + 1)]
 
     @property
     def leaves(self) -> list[str]:
@@ -184,9 +198,15 @@ class Plan:
                 }
             ],
             "racks": [
-                {"name": f"r{n:02d}", "domain": "pod-a", "power_limit_watts": 130_000}
-                for n in range(1, self.racks + 1)
+                {
+                    "name": name,
+                    "domain": "pod-a",
+                    "power_limit_watts": self.power_limit,
+                    **({"loop": CDU, "branch": name} if self.plant else {}),
+                }
+                for name in self.rack_names
             ],
+            **(self._plant() if self.plant else {}),
             "devices": self._devices(),
             "links": [
                 {
@@ -204,11 +224,55 @@ class Plan:
             ],
         }
 
+    def _plant(self) -> dict[str, Any]:
+        """Return loops and feeds."""
+        return {
+            "loops": [
+                {"name": f"{CDU}-facility", "kind": "facility", "fluid": "water"},
+                {
+                    "name": CDU,
+                    "device": CDU,
+                    "fluid": "pg25",
+                    "control": "differential_pressure",
+                    "facility": f"{CDU}-facility",
+                    "volume_liters": 300,
+                    "reservoir_liters": 40,
+                    "racks": self.rack_names,
+                },
+            ],
+            "feeds": [
+                {
+                    "name": f"{name}-{side}",
+                    "rack": name,
+                    "breaker_amperes": BREAKER,
+                    "phases": 3,
+                    "redundant_with": f"{name}-{other}",
+                    "meter": {"device": self.meter(f"{name}-{side}")},
+                }
+                for name in self.rack_names
+                for side, other in ("AB", "BA")
+            ],
+        }
+
+    def meter(self, feed: str) -> str:
+        """Return the device that measures a feed: rack PDUs at the first rack, else meters."""
+        return f"{'pdu' if feed.startswith(self.rack_names[0]) else 'meter'}-{feed}"
+
     def _devices(self) -> list[dict[str, Any]]:
         devices: list[dict[str, Any]] = [
             {"name": leaf, "role": "switch", "tier": 1, "rack": f"r{n % self.racks + 1:02d}"}
             for n, leaf in enumerate(self.leaves)
         ]
+        if self.plant:
+            devices.append({"name": CDU, "role": "cdu"})
+            devices += [
+                {"name": self.meter(f"{name}-{side}"), "role": "pdu", "rack": name}
+                for name in self.rack_names
+                for side in "AB"
+            ]
+            devices += [
+                {"name": f"shelf-{name}", "role": "pdu", "rack": name} for name in self.rack_names
+            ]
         devices += [
             {
                 "name": switch,

@@ -19,6 +19,7 @@ from emulator.hosttree import HostTree, Nic
 from emulator.kernlog import KernelLog, interface_pci
 from emulator.pages import dcgm, switch
 from emulator.plan import Plan
+from emulator.plant.serving import PlantServing
 from emulator.scenario import Scenario, World
 from emulator.serving import MAKES, Clock
 
@@ -37,6 +38,10 @@ class Supernode:
             name: MAKES[make](self.world.fabric, name, clock) for name, make in plan.makes.items()
         }
         """The Ethernet switches; each has an address once started."""
+        self.plant = PlantServing(self.world.fabric, clock.now) if plan.plant else None
+        """What shows water and power, where the plan has them."""
+        self.facility = self.plant.targets() if self.plant else []
+        """Its targets; each has an address once started."""
         self._silent: set[str] = set()
         self._logs = {host: KernelLog(self.world.fabric, host) for host in plan.hosts}
         self._trees = {host: self._tree(host) for host in plan.hosts}
@@ -79,11 +84,15 @@ class Supernode:
         self.address = f"http://{host}:{port}"
         for one in self.switches.values():
             await one.start()
+        for target in self.facility:
+            await target.server.start()
 
     async def stop(self) -> None:
         """Stop serving."""
         for one in self.switches.values():
             await one.stop()
+        for target in self.facility:
+            await target.server.stop()
         if self._runner is not None:
             await self._runner.cleanup()
 
@@ -115,6 +124,8 @@ class Supernode:
         """Bring world and trees to `now`; return what was written down meanwhile."""
         events = self.world.step(now)
         fabric = self.world.fabric
+        if self.plant is not None:
+            self.plant.update()
         for host in self._trees:
             dark = host in fabric.dark
             if dark and host not in self._gone:

@@ -6,6 +6,7 @@ the loop or rack that it leads to.
 """
 
 from collections import Counter
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -85,8 +86,7 @@ class Names:
         """Return the zone of a leak detector: a branch or rack that its names say, else whose."""
         topology = self._places.target.topology
         known = {*topology.racks, *(rack.branch for rack in topology.racks.values())} - {""}
-        words = {word for text in said for word in text.replace(",", " ").split()}
-        named = sorted(words & known)
+        named = sorted(name for name in known if any(_holds(text, name) for text in said))
         if named:
             return named[0]
         return "cdu" if COOLING in path or self.cools else self._at(path).rack
@@ -277,3 +277,8 @@ def _said(body: Mapping[str, Any], *keys: str) -> str:
     """Return the first of some properties that is a text with something in it."""
     texts = (body.get(key) for key in keys)
     return next((text.strip() for text in texts if isinstance(text, str) and text.strip()), "")
+
+
+def _holds(text: str, name: str) -> bool:
+    """Return whether a text holds a name as a word of its own: `Rope-r01` holds `r01`."""
+    return re.search(rf"(?<![A-Za-z0-9]){re.escape(name)}(?![A-Za-z0-9])", text) is not None

@@ -6,6 +6,7 @@ GAUGES = (
     ("DCGM_FI_DEV_GPU_TEMP", "temperature", 1.0),
     ("DCGM_FI_DEV_POWER_USAGE", "power", 1.0),
     ("DCGM_FI_DEV_GPU_UTIL", "utilization", 100.0),
+    ("DCGM_FI_DEV_SM_CLOCK", "clock", 1.0),
     ("DCGM_FI_DEV_XID_ERRORS", "xid", 1.0),
 )
 COUNTERS = (

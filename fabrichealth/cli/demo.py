@@ -161,6 +161,9 @@ def _write_site(folder: Path, supernode: Supernode, listen: str) -> Path:
         targets.append({"name": leaf, "source": "prom", "address": page})
     for name, switch in supernode.switches.items():
         targets.append({"name": name, "source": plan.makes[name], "address": switch.address})
+    for one in supernode.facility:
+        address = one.server.address
+        targets.append({"name": one.name, "source": one.source, "address": address, **one.options})
     site = {
         "topology": str(supernode.topology),
         "events": str(supernode.events),

@@ -29,6 +29,9 @@ WORDS = ("the power read", "V x I x power factor", "the energy counter", "the ra
 MOST = 1e9
 """Watts beyond which a product says nothing but that a reading is wrong."""
 
+COVERED = 0.8
+"""Share of the span that readings must reach back: less is another span."""
+
 STEPS = 20
 """A counter that rose in fewer polls is too coarse to tell power by."""
 
@@ -58,7 +61,10 @@ def metered(view: View, seconds: float) -> Metered:
     watts = np.full((len(names), len(WORDS)), np.nan)
     if not names:
         return Metered(names, racks, watts, np.empty(0), read, rows)
-    watts[:, READ] = lately(read, read.values, seconds)[[rows[name] for name in names]]
+    mine = [rows[name] for name in names]
+    began = np.nanmin(read.times[mine], axis=1)
+    covered = began <= read.until - COVERED * seconds
+    watts[:, READ] = np.where(covered, lately(read, read.values, seconds)[mine], np.nan)
     apparent = _apparent(view, names, seconds)
     factor = _by_name(view, FEED_POWER_FACTOR, names, seconds)
     watts[:, PRODUCT] = apparent * np.abs(factor)
