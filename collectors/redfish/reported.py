@@ -30,6 +30,10 @@ KINDS = ("Power", "Thermal", "EnvironmentMetrics", "ThermalMetrics", "PowerSuppl
 """Kinds whose places end in their name, with or without what stands before it."""
 
 
+MOST_KNOWN = 20_000
+"""Properties and reports that are remembered; a service has some hundreds."""
+
+
 @dataclass(slots=True)
 class Reported:
     """Values of reports and events of one target; outlives polls."""
@@ -72,6 +76,8 @@ class Reported:
         before = self._seen.get(path)
         if path and any(mark) and before == mark:
             return  # the same report still: nothing was measured since
+        if len(self._seen) >= MOST_KNOWN:
+            self._seen.clear()
         self._seen[path] = mark
         rows = reports.values(report)
         fresh = pushed or before is not None
@@ -122,6 +128,8 @@ class Reported:
             wanted = {pointer, (*pointer, "Reading")}
             told = layout.cells if layout is not None else ()
             found = tuple(cell for cell in told if cell.path in wanted)
+            if len(self._known) >= MOST_KNOWN:
+                self._known.clear()
             if layout is not None:
                 self._known[key] = found
         return found

@@ -22,6 +22,9 @@ from fabrichealth.model import Ids, Poll, Reason, SeriesTable
 GRAVE = frozenset({"Critical", "Warning"})
 FATAL = "Critical"
 
+MOST_EVENTS = 100
+"""Events of one visit that are told; a controller in trouble says the same again and again."""
+
 
 class Service:
     """The resources of one target."""
@@ -87,9 +90,13 @@ class Service:
         """Take messages: detectors that were wet, and what is grave, as events."""
         told = list(messages)
         self.reported.hear(told, self.sheet, at, self._by_time)
-        for one in told:
-            if one.severity in GRAVE:
-                columns.events.append(_event(one, self.device, self.reported.moment(one, at)))
+        grave = [one for one in told if one.severity in GRAVE]
+        room = max(MOST_EVENTS - len(columns.events), 0)
+        for one in grave[:room]:
+            columns.events.append(_event(one, self.device, self.reported.moment(one, at)))
+        if len(grave) > room:
+            untold = f"{len(grave) - room} more than {MOST_EVENTS} events"
+            columns.refuse(Reason.FAILED, "event", {"device": self.device}, untold)
 
     def finish(self, at: float, columns: Columns) -> Poll:
         """Return the poll."""

@@ -590,6 +590,18 @@ def test_a_report_gives_values_of_properties_at_their_own_times(tmp_path: Path) 
         assert readings(alone, table, DEVICE_POWER) == {("cdu-1", "Total"): watts}
 
 
+def test_a_controller_that_says_it_again_and_again_is_told_a_hundred_times(tmp_path: Path) -> None:
+    row = {"MessageId": "Alert.1.0.FanFailed", "MessageSeverity": "Warning", "Message": "fan"}
+    (tmp_path / "event.json").write_text(
+        json.dumps({"@odata.type": "#Event.v1_7_0.Event", "Events": [row] * 130})
+    )
+    source = Redfish(RedfishSettings(), Target("cdu-1", "redfish"), SeriesTable())
+    poll = source.captured([tmp_path / "event.json"], AT)
+    assert len(poll.events) == 100
+    assert poll.events[0].more == {"code": "Alert.FanFailed", "text": "fan", "fatal": False}
+    assert [(one.reason, one.what) for one in poll.refused] == [(Reason.FAILED, "event")]
+
+
 def test_html_in_place_of_a_body_costs_itself_only(tmp_path: Path) -> None:
     (tmp_path / "a.json").write_text("<html><body>not here</body></html>")
     (tmp_path / "b.json").write_text(json.dumps(connector()))
