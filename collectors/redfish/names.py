@@ -5,8 +5,8 @@ with one secondary connector tells of its loop as a whole; with several, each is
 the loop or rack that it leads to.
 """
 
-from collections import Counter
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
