@@ -85,7 +85,8 @@ class Names:
     def zone(self, path: str, *said: str) -> str:
         """Return the zone of a leak detector: a branch or rack that its names say, else whose."""
         topology = self._places.target.topology
-        known = {*topology.racks, *(rack.branch for rack in topology.racks.values())} - {""}
+        racks = topology.racks.values()
+        known = {name for rack in racks for name in (rack.name, rack.branch, *rack.branches)} - {""}
         named = sorted(name for name in known if any(_holds(text, name) for text in said))
         if named:
             return named[0]

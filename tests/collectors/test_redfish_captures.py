@@ -243,6 +243,48 @@ def test_a_detector_that_is_switched_off_says_nothing(tmp_path: Path) -> None:
     assert told(tmp_path, LEAK, {CDU: unit(), where: {**detector, "Enabled": False}}) == {}
 
 
+def test_tanks_heaters_and_the_facilitys_own_loop(tmp_path: Path) -> None:
+    tank = f"{V1}/ThermalEquipment/ImmersionUnits/T1"
+    loops = f"{V1}/ThermalEquipment/CoolingLoops"
+    heater = f"{V1}/Chassis/1/ThermalSubsystem/Heaters/H1/Metrics"
+    level = {"@odata.type": "#CoolingLoop.v1_0_0.CoolingLoop", "CoolingLoopType": "FWS",
+             "CoolantLevelPercent": {"Reading": 66.0}}  # fmt: skip
+    tree = {
+        tank: {"@odata.type": "#CoolingUnit.v1_1_0.CoolingUnit", "EquipmentType": "ImmersionUnit",
+               "Coolant": {"CoolantType": "Dielectric"}},
+        f"{tank}/Reservoirs/1": {"@odata.type": "#Reservoir.v1_0_0.Reservoir",
+                                 "ReservoirType": "Immersion",
+                                 "FluidLevelPercent": {"Reading": 91.0}},
+        f"{loops}/Plant": level,
+        heater: {"@odata.type": "#HeaterMetrics.v1_0_0.HeaterMetrics",
+                 "PowerWatts": {"Reading": 150.0}},
+    }  # fmt: skip
+    poll, table = read(tmp_path, tree)
+    assert readings(poll, table, RESERVOIR_LEVEL) == {
+        ("cdu-1", ""): 0.91,
+        ("cdu-1-facility", ""): 0.66,
+    }
+    assert readings(poll, table, DEVICE_POWER) == {("cdu-1", "H1"): 150.0}
+    (info,) = readings(poll, table, LOOP_INFO)
+    assert info[LOOP_INFO.labels.index("fluid")] == "dielectric"
+
+
+def test_units_behind_one_service_go_by_their_ids(tmp_path: Path) -> None:
+    tree: Tree = {}
+    for number, serial in (("1", "SN-1"), ("2", "SN-2"), ("3", "SN-3")):
+        place = f"{V1}/ThermalEquipment/CDUs/{number}"
+        tree[place] = {**unit(), "SerialNumber": serial}
+        tree[f"{place}/SecondaryCoolantConnectors/1"] = connector()
+    rows = [Device(name="cdu-b", role="cdu", ids=("SN-2",))]
+    loops = [Loop(name="row-b", device="cdu-b")]
+    poll, table = read(tmp_path, tree, Topology(rows, loops=loops))
+    assert {labels[0] for labels in readings(poll, table, FLOW)} == {
+        "cdu-1-1",
+        "row-b",
+        "cdu-1-3",
+    }
+
+
 def test_what_ran_over_is_not_the_reservoirs_level(tmp_path: Path) -> None:
     tree = {
         f"{CDU}/Reservoirs/{name}": {
