@@ -89,21 +89,25 @@ class SnmpClient:
             MalformedReply: its answers are none.
         """
         found: dict[str, Answer] = {}
-        place = 0
+        place, together = 0, self._together
         while place < len(oids):
-            some = oids[place : place + self._together]
+            some = oids[place : place + together]
             socket = await self._connected()
             try:
                 answer = await self._got(socket, some)
             except SnmpError as why:
                 await self.close()
-                if self._together <= LEAST or isinstance(why, SnmpAuthError):
+                if len(some) <= LEAST or isinstance(why, SnmpAuthError):
                     raise MalformedReply(f"the agent's answer is none ({why})") from None
-                self._together = max(self._together // 2, LEAST)
-                continue
+                answer = {}
             except BaseException:
                 await self.close()  # an answer may still be under way
                 raise
+            if not answer and len(some) > LEAST:  # too big for it (tooBig), or none is there
+                together = max(len(some) // 2, LEAST)
+                continue
+            if answer:
+                self._together = together
             found |= {oid: Answer((oid,), (value,)) for oid, value in answer.items()}
             place += len(some)
         return found

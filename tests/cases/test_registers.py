@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+pytest.importorskip("pymodbus", reason="no pymodbus: install fabrichealth[modbus]")
+
 from collectors.source import Target
 from collectors.sources.modbus import Modbus, ModbusSettings
 from emulator.modbus import HOLDING, ModbusServer, ModbusUnits

@@ -5,7 +5,7 @@ import struct
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectors.protocols import register_dump
@@ -129,6 +129,7 @@ registers_ = st.builds(
 )
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(
     declared=st.lists(registers_, min_size=1, max_size=8),
     words=st.lists(st.integers(0, 65_535), min_size=40, max_size=40),
@@ -148,6 +149,7 @@ def test_any_words_give_numbers_in_range_or_none(
         assert (decoded.verdicts[row] == Verdict.MISSING) is not whole
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(kind=st.sampled_from(NUMBERS), number=st.integers(0, 32_000), order=st.booleans())
 def test_a_number_comes_back_in_either_order(kind: Type, number: int, order: bool) -> None:
     words = words_of(kind, number)
@@ -171,6 +173,7 @@ def test_blocks_lie_around_holes(
     assert [(one.address, one.count) for one in plan] == blocks
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(declared=st.lists(registers_, max_size=30), bridge=st.integers(0, 20))
 def test_blocks_read_every_register_once(declared: list[Register], bridge: int) -> None:
     plan = planned(declared, 20, bridge)
@@ -210,6 +213,7 @@ def test_a_broken_line_costs_itself_and_two_values_of_one_address_are_none() -> 
     assert dump.twice == {(3, 1): (2, 3)}
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(text=st.text(st.sampled_from("holdingcoil,0123456789x-\n") | st.characters()))
 def test_any_text_is_a_dump_or_malformed(text: str) -> None:
     try:

@@ -16,6 +16,7 @@ pytest.importorskip("gufo.snmp", reason="no gufo-snmp: install fabrichealth[snmp
 
 from collectors.source import Target
 from collectors.sources.snmp import Snmp, SnmpSettings
+from collectors.transports.snmp import SnmpClient
 from emulator import ber
 from emulator.ber import Oid
 from emulator.fabric import Fabric
@@ -134,6 +135,27 @@ class TestSnmpd:
         login = {"version": "3", "user": "private", "auth": "sha256", "priv": "aes"}
         poll = await once(snmpd, secret_file=words(secret), **login)
         assert poll.readings > 1
+
+    @pytest.mark.parametrize(
+        "login",
+        [
+            pytest.param({}, id="2c"),
+            pytest.param({"user": "plain", "auth": "sha"}, id="3, signed"),
+            pytest.param({"user": "private", "auth": "sha256", "priv": "aes"}, id="3, secret"),
+        ],
+    )
+    async def test_is_asked_for_single_variables(
+        self, snmpd: str, words: Callable[[str], str], login: dict[str, str]
+    ) -> None:
+        secret = words("authentic-words\nsecret-words\n" if login else "readers")
+        target = Target("a", "snmp", snmpd, options={"secret_file": secret, **login})
+        client = SnmpClient(target, 1.0, 1, 25)
+        name, uptime, nothing = "1.3.6.1.2.1.1.5.0", "1.3.6.1.2.1.1.3.0", "1.3.6.1.2.1.1.99.0"
+        found = await client.variables([name, uptime, nothing])
+        assert found.keys() == {name, uptime}
+        assert isinstance(found[uptime].values[0], int)
+        assert await client.variables([nothing]) == {}
+        await client.close()
 
     async def test_is_read_by_a_user_without_privacy(
         self, snmpd: str, monkeypatch: pytest.MonkeyPatch
@@ -396,3 +418,40 @@ async def test_noise_is_no_answer() -> None:
         await refused(agent.address)
     finally:
         await agent.stop()
+
+
+class Narrow(SnmpAgent):
+    """An agent whose answers hold no more than eight variables (tooBig, RFC 3416 section 4.2.1)."""
+
+    def answer(self, message: bytes) -> bytes | None:
+        (_, body), *_ = ber.elements(message)
+        (_, _), (_, community), (_, pdu), *_ = ber.elements(body)
+        (_, request), _, _, (_, bindings), *_ = ber.elements(pdu)
+        if len(list(ber.elements(bindings))) <= 8:
+            return super().answer(message)
+        parts = (
+            ber.element(ber.INTEGER, request),
+            ber.integer(1),
+            ber.integer(0),
+            ber.sequence(()),
+        )
+        return ber.sequence(
+            (
+                ber.integer(1),
+                ber.element(ber.OCTETS, community),
+                ber.sequence(parts, 0xA2),
+            )
+        )
+
+
+async def test_an_agent_of_small_answers_is_asked_for_less() -> None:
+    oids: list[Oid] = [(1, 3, 6, 1, 4, 1, 9, n) for n in range(50)]
+    agent = Narrow(lambda: {oid: Variable(ber.INTEGER, oid[-1]) for oid in oids})
+    await agent.start()
+    client = SnmpClient(Target("a", "snmp", agent.address), 0.5, 1, 25)
+    wanted = [".".join(map(str, oid)) for oid in oids]
+    for _ in range(2):
+        found = await client.variables(wanted)
+        assert [found[oid].values[0] for oid in wanted] == list(range(50))
+    await client.close()
+    await agent.stop()

@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+
+pytest.importorskip("gufo.snmp", reason="no gufo-snmp: install fabrichealth[snmp]")
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectors.intake import Bounds, checked
@@ -74,7 +76,7 @@ class Seen:
     ) -> None:
         self.table = SeriesTable()
         target = Target("pdu-7", "snmp", address, "", options, topology or Topology())
-        settings = SnmpSettings(answer=0.5, tries=1, timeout=timeout)
+        settings = SnmpSettings(answer=2.0, tries=1, timeout=timeout)
         self.source = Snmp(settings, target, self.table)
 
     def walk(self, folder: Path, walked: Walked, system: str = "") -> Poll:
@@ -367,6 +369,7 @@ values = (
 indices = st.lists(st.integers(0, 3), min_size=1, max_size=4).map(lambda n: ".".join(map(str, n)))
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(
     rows=st.dictionaries(
         st.tuples(st.sampled_from(COLUMNS), indices), values, min_size=1, max_size=30

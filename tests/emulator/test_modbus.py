@@ -4,7 +4,9 @@ import asyncio
 import struct
 
 import pytest
-from hypothesis import given
+
+pytest.importorskip("pymodbus", reason="no pymodbus: install fabrichealth[modbus]")
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from pymodbus.client import AsyncModbusTcpClient
 
@@ -32,6 +34,7 @@ async def test_another_client_reads_registers_and_coils() -> None:
     assert (beyond.exception_code, nobody.exception_code) == (2, 11)
 
 
+@settings(deadline=None)  # a busy machine is no fault
 @given(unit=st.integers(0, 255), question=st.binary(max_size=12))
 def test_any_question_has_an_answer(unit: int, question: bytes) -> None:
     answer = ModbusUnits(lambda _: CELLS).answer(unit, question)
@@ -46,6 +49,7 @@ def test_too_many_registers_are_refused(count: int) -> None:
     assert answer == b"\x83\x03"
 
 
+@settings(deadline=None, max_examples=40)
 @given(data=st.binary(max_size=40))
 async def test_bytes_that_are_no_message_end_no_server(data: bytes) -> None:
     server = ModbusServer(ModbusUnits(lambda _: CELLS))

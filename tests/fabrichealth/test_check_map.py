@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytest.importorskip("pymodbus", reason="no pymodbus: install fabrichealth[modbus]")
+
 from emulator.modbus import ModbusServer, ModbusUnits
 from tests.fabrichealth.terminal import Terminal
 
