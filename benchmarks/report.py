@@ -83,16 +83,16 @@ def whole(every: dict[str, list[Judged]], halls: Sequence[Told]) -> str:
     return text + (f"\n{quiet(halls)}" if halls else "")
 
 
-def between(text: str, figures: str) -> str:
+def between(text: str, figures: str, begin: str = BEGIN, end: str = END) -> str:
     """Return a page with other figures between its marks.
 
     Raises:
         ValueError: the marks are not there, once each and in order.
     """
-    if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise ValueError(f"the marks {BEGIN} and {END} must stand there, once each")
-    head, _, rest = text.partition(BEGIN)
-    return f"{head}{BEGIN}\n{figures.strip()}\n{END}{rest.partition(END)[2]}"
+    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+        raise ValueError(f"the marks {begin} and {end} must stand there, once each")
+    head, _, rest = text.partition(begin)
+    return f"{head}{begin}\n{figures.strip()}\n{end}{rest.partition(end)[2]}"
 
 
 def main() -> int:

@@ -53,7 +53,7 @@ class CoolingClogged(CoolingDetector[CoolingCloggedSettings]):
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each branch that clogs."""
         cooling = self.cooling(view)
-        found = resistance(cooling, cooling.pressure_drop)
+        found = resistance(cooling, cooling.drive)
         base = usual(cooling, found.log, view.before, renewals(cooling, view, REPLACED))
         change = less_common(cooling, found.log - base[:, None])
         change[~cooling.places.branched] = np.nan
@@ -79,20 +79,24 @@ def _finding(
     view, about = cooling.view, cooling.places.about(place)
     ratio = float(np.exp(change[place, -1]))
     flow, drop = last(cooling[FLOW_TO], place), last(cooling.pressure_drop, place)
+    measured = np.isfinite(drop)
+    under = f"a drop of {drop:.1f} kPa" if measured else "its pump's speed, no drop is measured"
     says = f"{about}: {ratio:.2f} times as hard to flow through as it was"
     reason = "; a part of it was plugged just before: is it fully mated?" if touched else ""
+    lines = [
+        line(cooling, FLOW_TO, place, ratio, says, 1.0, "times its own resistance"),
+        line(cooling, FLOW_TO, place, flow, f"{flow:.1f} L/min now"),
+    ]
+    if measured:
+        lines.append(line(cooling, DROP, place, drop, f"at {under}"))
     return Finding(
         kind=COOLING_CLOGGED,
         about=about,
         score=max(float(scores[place, -1]), 1.0),
         since=since(cooling, scores, place, view.before),
         at=view.now,
-        evidence=[
-            line(cooling, FLOW_TO, place, ratio, says, 1.0, "times its own resistance"),
-            line(cooling, FLOW_TO, place, flow, f"{flow:.1f} L/min now"),
-            line(cooling, DROP, place, drop, f"at a drop of {drop:.1f} kPa"),
-        ],
-        because=f"{says}, its siblings are not: {flow:.1f} L/min at {drop:.1f} kPa"
+        evidence=lines,
+        because=f"{says}, its siblings are not: {flow:.1f} L/min at {under}"
         f"{controlled(cooling, place)}{reason}",
         detail={BASE: base},
     )

@@ -60,7 +60,7 @@ class CoolingFlowImbalance(CoolingDetector[CoolingFlowImbalanceSettings]):
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each branch that is out of balance."""
         cooling = self.cooling(view)
-        found = resistance(cooling, cooling.pressure_drop)
+        found = resistance(cooling, cooling.drive)
         change = less_common(cooling, found.log - usual(cooling, found.log, ())[:, None])
         starved, moved = self._starved(cooling), self._moved(cooling, change)
         scores = np.where(cooling.places.branched[:, None], np.fmax(starved, moved), np.nan)

@@ -60,6 +60,10 @@ AIR = Chosen(AIR_TEMPERATURE)
 HUMIDITY = Chosen(AIR_HUMIDITY)
 
 
+FULL_SPEED_KPA = 100.0
+"""Stands for the head at full speed of pumps whose head nobody measures."""
+
+
 class CoolingSettings(DetectorSettings):
     """What every detector of cooling has."""
 
@@ -138,6 +142,19 @@ class Cooling(Trails):
         with np.errstate(invalid="ignore"):
             own = np.where(np.isfinite(self[DROP]), self[DROP], self[PRESSED] - self[SUCKED])
         return np.where(np.isfinite(own), own, own[self.places.main])
+
+    @cached_property
+    def drive(self) -> Floats:
+        """What drives the flow through each place, kPa: the drop, else by the speed of the pumps.
+
+        Without any meter of pressure the head of a pump goes with its speed squared; the scale is
+        arbitrary, and only ever compared with itself.
+        """
+        speed = self[SPEED][self.places.main]
+        with np.errstate(invalid="ignore"):
+            by_speed = np.where(speed >= 0.1, FULL_SPEED_KPA * speed**2, np.nan)
+        told = np.asarray(np.isfinite(self.pressure_drop).any(axis=1), np.bool_)
+        return np.where(told[:, None], self.pressure_drop, by_speed)
 
     @cached_property
     def cold(self) -> Floats:
