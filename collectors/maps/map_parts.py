@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from fabrichealth.catalogue import METRICS
 from fabrichealth.metric import Metric
@@ -24,5 +24,7 @@ def _metric(name: object) -> object:
     return name
 
 
-AnyMetric = Annotated[Metric, BeforeValidator(_metric)]
+AnyMetric = Annotated[
+    Metric, BeforeValidator(_metric), WithJsonSchema({"type": "string", "pattern": "^fabric_"})
+]
 """A metric of the catalogue, written by its exported name."""

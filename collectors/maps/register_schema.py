@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from collectors.maps.map_parts import AnyMetric, MapPart
 from collectors.maps.quantities import MEASURES, Measure
@@ -45,12 +45,16 @@ def _exact(number: object) -> object:
     return getattr(number, "written", number)
 
 
-Exact = Annotated[Fraction, BeforeValidator(_exact)]
+Exact = Annotated[
+    Fraction, BeforeValidator(_exact), WithJsonSchema({"type": "number", "exclusiveMinimum": 0})
+]
 """A number as it is written: 0.1 is a tenth."""
 
 
 class Entry(MapPart):
     """One register, or several that are one number."""
+
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     name: str = Field(min_length=1)
     address: int = Field(ge=0, lt=1_000_000)
@@ -93,6 +97,8 @@ class Entry(MapPart):
 class RegisterFile(MapPart):
     """A whole map as it is written."""
 
+    model_config = ConfigDict(use_attribute_docstrings=True)
+
     about: str
     evidence: str = ""
     """Where the addresses come from."""
@@ -107,6 +113,15 @@ class RegisterFile(MapPart):
     bridge: int = Field(default=0, ge=0, le=MOST_REGISTERS)
     """Addresses not listed that a request may read across."""
     registers: tuple[Entry, ...] = Field(min_length=1)
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the schema of a map file for editors; `check-map` knows more."""
+    schema = RegisterFile.model_json_schema(by_alias=True)
+    known = schema["$defs"]["Entry"]["properties"]
+    known["to"] = {"enum": sorted(map(str, METRICS)), "description": "The metric that it is."}
+    known["unit"]["enum"] = ["", *MEASURES]
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
 def kind_of(given: RegisterFile, entry: Entry) -> Type:

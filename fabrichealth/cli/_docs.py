@@ -5,8 +5,10 @@ it reads or gives; nothing in it can say anything else than the code.
 """
 
 import importlib
+import json
 
 from analyzer.detector import Detector
+from collectors.maps.register_schema import json_schema
 from collectors.source import Source
 from fabrichealth.cli import _optics_docs as optics
 from fabrichealth.cli._optics_docs import table
@@ -27,7 +29,9 @@ def files() -> dict[str, str]:
         pages[f"reference/detectors/{name}.md"] = _detector(name)
     for name in names(SOURCES):
         pages[f"reference/sources/{name}.md"] = _source(name)
-    return {path: MARK + text for path, text in pages.items()}
+    schema = json.dumps(json_schema(), indent=1) + "\n"
+    marked = {path: MARK + text for path, text in pages.items()}
+    return marked | {"reference/register-map.schema.json": schema}
 
 
 def _metrics() -> str:

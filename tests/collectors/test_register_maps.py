@@ -6,9 +6,10 @@ import pytest
 
 from collectors.maps import register_maps
 from collectors.maps.quantities import MEASURES, step
-from collectors.maps.register_schema import METRICS
+from collectors.maps.register_schema import METRICS, json_schema
 from fabrichealth.errors import SiteError
 from fabrichealth.units import Unit
+from fabrichealth.yamlfile import load
 from tests.house.checkout import ROOT
 
 TEMPERATURE = "fabric_coolant_temperature_celsius"
@@ -26,6 +27,19 @@ def test_every_shipped_map_is_well(name: str) -> None:
     known = register_maps.read(register_maps.find(name))
     assert known.entries
     assert known.about
+
+
+@pytest.mark.parametrize("name", register_maps.names())
+def test_the_schema_for_editors_knows_what_maps_say(name: str) -> None:
+    schema = json_schema()
+    entry = schema["$defs"]["Entry"]
+    written_ = load(register_maps.find(name)).value
+    assert written_.keys() <= schema["properties"].keys()
+    assert schema["additionalProperties"] is entry["additionalProperties"] is False
+    for one in written_["registers"]:
+        assert set(entry["required"]) <= one.keys() <= entry["properties"].keys()
+        assert one["to"] in entry["properties"]["to"]["enum"]
+        assert one.get("unit", "") in entry["properties"]["unit"]["enum"]
 
 
 def test_what_is_shipped_is_a_cdu_of_each_kind_and_a_meter() -> None:
