@@ -81,11 +81,11 @@ class PowerBalance:
         with np.errstate(divide="ignore", invalid="ignore"):
             quotient = power / (apparent * np.where(factor > 0, factor, 1.0))
             decades = np.log10(quotient)
+        decades[~np.isfinite(decades)] = 0.0  # nothing flows, or not all of it is known
         wrong = (np.abs(decades - np.round(decades)) < NEAR) & (np.round(decades) != 0)
-        small = np.fmax(power, apparent) < np.where(
-            (decades < 0) & ~(factor > 0), IDLE, LEAST
-        )  # fmt: skip
-        for one in np.flatnonzero(wrong & np.isfinite(decades) & ~small).tolist():
+        idle = (decades < 0) & ~(factor > 0)
+        small = np.fmax(power, apparent) < np.where(idle, IDLE, LEAST)
+        for one in np.flatnonzero(wrong & ~small).tolist():
             rows = np.append(self._current[self._of == one], self._power[one])
             yield Doubt(
                 rows,
