@@ -97,9 +97,10 @@ class Modbus(Source):
         if not answered.came.any():
             said = {**answered.failed, **answered.absent}
             why = next(iter(said.values()), "each was refused before")
+            hint = "is there such a unit" if "gateway" in why else "is it the device's map"
             raise SourceUnavailable(
-                f"{self.target.name}: {self._client.where} unit {self._client.unit} has none of "
-                f"the registers of {self._sheet.known.name} ({why}); is it the device's map?"
+                f"{self.target.name}: {self._client.where} unit {self._client.unit} gives none of "
+                f"the registers of {self._sheet.known.name} ({why}); {hint}?"
             )
         return self._poll(answered, at, late=late)
 
