@@ -249,7 +249,8 @@ class TestLive:
             ]
             nobody = Seen(f"{server.address}/9")
             with pytest.raises(
-                SourceUnavailable, match=r"gateway target does not respond\); is there such a unit"
+                SourceUnavailable,
+                match=r"gateway target does not respond\)\); is there such a unit",
             ):
                 await nobody.poll()
             for seen in (*both, nobody):
