@@ -44,7 +44,7 @@ BEGIN, END = "<!-- skab: begin -->", "<!-- skab: end -->"
 START = 1_800_000_000.0
 SLOWER = 60.0
 """Seconds of a hall for each of the testbed."""
-EVERY = 5
+EVERY = 10
 """Seconds of the testbed between two passes."""
 GAP = 60
 """Alarms closer than this are one, seconds of the testbed."""

@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.evidence.cooling.balance import heat_balance
-from analyzer.evidence.cooling.baselines import BASE, raised, renewals, since, usual
+from analyzer.evidence.cooling.baselines import BASE, raised, renewals, settled, since, usual
 from analyzer.evidence.cooling.exchanger import exchanger
 from analyzer.evidence.cooling.loops import (
     COLD,
@@ -52,7 +52,7 @@ class CoolingExchangerFouled(CoolingDetector[CoolingExchangerFouledSettings]):
         found, balance = exchanger(cooling), heat_balance(cooling)
         base = usual(cooling, found.log, view.before, renewals(cooling, view))
         lost = base[:, None] - found.log
-        scores = (lost - found.doubt) / -np.log(1.0 - own.loss)
+        scores = settled((lost - found.doubt) / -np.log(1.0 - own.loss))
         with np.errstate(invalid="ignore"):  # a meter that is off looks like an exchanger
             off = np.abs(balance.settled) >= own.balance_ratio + balance.slack[:, -1]
             scores[off, -1] = np.nan

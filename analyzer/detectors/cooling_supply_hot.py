@@ -1,9 +1,9 @@
 """Coolant that is supplied too warm, and why: the facility, or a control that has no more room.
 
 Beyond an absolute limit it is too warm whatever was meant. Below it only what nobody asked for
-counts: warmer than usual while the facility's water became warmer or the control valve is wide
-open. A new setpoint is no fault. Where the exchanger passes less heat than it did, the trouble is
-the exchanger's (cooling.exchanger_fouled) and this stays quiet.
+counts: warmer than usual with a control valve that is wide open, or, where none is read, because
+the facility's water became warmer. A new setpoint is no fault. Where the exchanger passes less heat
+than it did, the trouble is the exchanger's (cooling.exchanger_fouled) and this stays quiet.
 """
 
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ class CoolingSupplyHotSettings(CoolingSettings):
     """A control valve that is open so far has no more room."""
 
     facility_kelvin: float = Field(default=2.0, gt=0)
-    """Facility water so much warmer than usual explains a warm supply."""
+    """Facility water so much warmer than usual, and half as much as the supply, explains it."""
 
     fouled: float = Field(default=0.2, gt=0, lt=1)
     """Where the exchanger has lost so much of its conductance, it is to blame."""
@@ -68,8 +68,10 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
         with np.errstate(invalid="ignore"):
             passed = passes.log + passes.doubt - usual(cooling, passes.log, ())[:, None]
             lost = 1.0 - np.exp(passed)
-            unasked = (water >= own.facility_kelvin) | (cooling[VALVE] >= own.wide_open)
-            risen = np.where(unasked, (cold - base[:, None]) / own.risen_kelvin, 0.0)
+            risen = cold - base[:, None]
+            wide, unread = cooling[VALVE] >= own.wide_open, np.isnan(cooling[VALVE])
+            unasked = wide | (unread & (water >= np.maximum(own.facility_kelvin, risen / 2.0)))
+            risen = np.where(unasked, risen / own.risen_kelvin, 0.0)
             hot = (cold - own.limit_celsius) / own.risen_kelvin + 1.0
             scores = np.where(np.isfinite(cold), np.fmax(risen, hot), np.nan)
             fouled = (lost >= own.fouled) & ~(water >= own.facility_kelvin)

@@ -144,6 +144,17 @@ STAYS = 0.8
 """What was found ill is ill until it is back within this share of its limit."""
 
 
+def settled(scores: Floats, bins: int = 2) -> Floats:
+    """Return scores that count now only as far as they were reached in the last bins as well.
+
+    For what takes days: jobs and setpoints that move meanwhile show within one bin.
+    """
+    found = scores.copy()
+    found[:, -1] = np.fmin.reduce(scores[:, -1 - bins :], axis=1)
+    found[~np.isfinite(scores[:, -1]), -1] = np.nan
+    return found
+
+
 def raised(trails: Trails, scores: Floats, before: Iterable[Finding]) -> NDArray[np.intp]:
     """Return the places whose score (1.0 is the limit) is beyond it now, with hysteresis."""
     limit = np.ones(len(scores))

@@ -24,9 +24,6 @@ FILMS = (0.0, 0.8)
 VARIED = 0.2
 """Logarithm by which a flow must have ranged to show it."""
 
-BEYOND = 0.4
-"""Doubt for each unit of logarithm beyond the flows that are known."""
-
 LEAST_KELVIN = 0.3
 """Differences below this are the sensors' own."""
 
@@ -80,5 +77,8 @@ def _allowed(cooling: Cooling, raw: Floats, flow: Floats) -> Exchanger:
         power = np.where(shown, np.clip(slope, *FILMS), FILM)
         away = np.where(np.isfinite(flow) & np.isfinite(middle)[:, None],
                         flow - middle[:, None], 0.0)  # fmt: skip
-        beyond = np.maximum(np.maximum(flow - high[:, None], low[:, None] - flow), 0.0)
-    return Exchanger(raw - power[:, None] * away, BEYOND * np.nan_to_num(beyond))
+        above = np.nan_to_num(np.maximum(flow - high[:, None], 0.0))
+        below = np.nan_to_num(np.maximum(low[:, None] - flow, 0.0))
+    # beyond the flows of its past the exchanger may follow any power between a plate's and a film's
+    doubt = (power[:, None] - FILMS[0]) * above + (FILMS[1] - power[:, None]) * below
+    return Exchanger(raw - power[:, None] * away, doubt)

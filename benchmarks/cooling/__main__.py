@@ -1,0 +1,112 @@
+"""How well trouble in coolant loops is told, and told apart. Simulated; see `plant` and `world`.
+
+`python -m benchmarks.cooling [--each N] [--leaks L] [--quiet Q] [--days D] [--seed S]`: so many
+halls in which every fault befalls a loop at three strengths under two controls, so many loops that
+lose 0.2 L/h, and so many quiet ones over so many days. With `--keep FOLDER` results are kept hall
+by hall, so that a run that was cut short goes on; `--print` judges nothing and takes what is kept;
+`--write` puts the tables into docs/cooling.md, between the marks that stand there.
+"""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from benchmarks.cooling.faults import HOUR
+from benchmarks.cooling.judging import (
+    HEALTHY,
+    ILL,
+    Result,
+    ill_cases,
+    judged,
+    of_json,
+    quiet_cases,
+    slow_leaks,
+    to_json,
+)
+from benchmarks.cooling.tables import figures
+from benchmarks.cooling.world import DAY, Case
+from benchmarks.kept import HOUSE, Keeper
+from benchmarks.report import between
+
+PAGE = HOUSE / "docs" / "cooling.md"
+HALL = 8
+"""Loops of a hall of slow leaks, or of a quiet one."""
+
+Making = Callable[[np.random.Generator], list[Case]]
+
+
+def halls(each: int, leaks: int, quiet: int, days: float, seed: int) -> Iterator[tuple[str, Any]]:
+    """Yield the name of each hall, how it is made, and how long it is watched (seconds)."""
+    for number in range(seed, seed + each):
+        yield f"ill-{number}", (ill_cases, HEALTHY + ILL + 6 * HOUR, [number, 1])
+    for number in range(-(-leaks // HALL)):
+
+        def leaking(chance: np.random.Generator) -> list[Case]:
+            return slow_leaks(chance, HALL)
+
+        yield f"leak-{seed + number}", (leaking, HEALTHY + DAY + 8 * HOUR, [seed + number, 2])
+    for number in range(-(-quiet // HALL)):
+
+        def sound(chance: np.random.Generator) -> list[Case]:
+            return quiet_cases(chance, HALL, days)
+
+        yield f"quiet-{seed + number}.days-{days:g}", (sound, days * DAY, [seed + number, 3])
+
+
+def live(make: Making, seconds: float, seed: list[int]) -> list[Result]:
+    """Judge one hall."""
+    return judged(make(np.random.default_rng(seed)), np.random.default_rng([*seed, 9]), seconds)
+
+
+def main() -> int:
+    """Judge as much as was asked for, and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--each", type=int, default=1, help="halls of every fault")
+    parser.add_argument("--leaks", type=int, default=8, help="loops with a slow leak")
+    parser.add_argument("--quiet", type=int, default=8, help="quiet loops")
+    parser.add_argument("--days", type=float, default=14.0, help="for which those are watched")
+    parser.add_argument("--seed", type=int, default=1, help="of the first hall")
+    parser.add_argument("--keep", type=Path, help="folder of results, hall by hall")
+    parser.add_argument("--print", action="store_true", help="judge nothing, take what is kept")
+    parser.add_argument("--errors", action="store_true", help="also what was said wrongly")
+    parser.add_argument("--write", action="store_true", help="into docs/cooling.md")
+    asked = parser.parse_args()
+    keeper = Keeper(asked.keep, any_sources=asked.print)
+    results: list[Result] = []
+    if asked.print:
+        for name in keeper.names():
+            results += of_json(keeper.find(name) or [])
+    else:
+        for name, how in halls(asked.each, asked.leaks, asked.quiet, asked.days, asked.seed):
+            found = keeper.find(name)
+            if found is None:
+                found = to_json(live(*how))
+                keeper.keep(name, found)
+            results += of_json(found)
+    if not results:
+        sys.stderr.write("nothing is kept: run `python -m benchmarks.cooling --keep FOLDER`\n")
+        return 1
+    print(figures(results))
+    if asked.errors:
+        _errors(results)
+    if asked.write:
+        text = f"Made by `python -m benchmarks.cooling`; simulated.\n\n{figures(results)}"
+        PAGE.write_text(between(PAGE.read_text("utf-8"), text), encoding="utf-8")
+    return 0
+
+
+def _errors(results: list[Result]) -> None:
+    for one in results:
+        where = f"{one.fault or 'quiet'} {one.strength} {one.control}"
+        for said in one.false:
+            print(f"false: {where}: {said.kind} {said.because}")
+        if one.fault and one.right is None:
+            print(f"missed: {where}: {[said.kind for said in one.after]}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
