@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 from emulator.congestion.buffers import Buffers
 from emulator.congestion.traffic import Traffic
 from emulator.ethernet import EthernetState
-from emulator.plan import Plan
-from emulator.plant.plant import HOST_WATTS, Plant, plant
+from emulator.plan import HOST_WATTS, Plan
+from emulator.plant.plant import Plant, plant
 from emulator.port import PortState
 from emulator.receiver import ReceiverState
 

@@ -17,8 +17,14 @@ NVLINKS = 4
 
 CDU = "cdu-01"
 """The coolant distribution unit of a plan with a plant, and its loop."""
-BREAKER = 125.0
-"""Amperes of each feed's breaker."""
+HOST_WATTS = 2600.0
+"""Of a host beside its accelerators: processors, memory, NICs, fans."""
+ACCELERATOR_WATTS = 525.0
+"""Of an accelerator at work."""
+BREAKERS = (16.0, 32.0, 63.0, 125.0, 250.0)
+"""Amperes that breakers are made for."""
+PHASE_WATTS = 3 * 230.0 * 0.97 * 0.96
+"""That an ampere of three phases brings to what supplies feed."""
 
 GENERATION = {"ib": {"generation": "ndr"}, "nvlink": {"generation": "nvlink4"}}
 
@@ -79,6 +85,17 @@ class Plan:
     def rack_names(self) -> list[str]:
         """Names of the racks."""
         return [f"r{n:02d}" for n in range(1, self.racks + 1)]
+
+    @property
+    def rack_watts(self) -> float:
+        """What the hosts of a rack draw at work."""
+        return self.hosts_per_rack * (HOST_WATTS + self.accelerators * ACCELERATOR_WATTS)
+
+    @property
+    def breaker(self) -> float:
+        """Amperes of each feed's breaker: one carries its rack alone at 80 % of them."""
+        needed = self.rack_watts / PHASE_WATTS / 0.8
+        return next((one for one in BREAKERS if one >= needed), BREAKERS[-1])
 
     @property
     def leaves(self) -> list[str]:
@@ -244,7 +261,7 @@ class Plan:
                 {
                     "name": f"{name}-{side}",
                     "rack": name,
-                    "breaker_amperes": BREAKER,
+                    "breaker_amperes": self.breaker,
                     "phases": 3,
                     "redundant_with": f"{name}-{other}",
                     "meter": {"device": self.meter(f"{name}-{side}")},

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 SMOOTH = 1.75
 """Exponent of smooth turbulent flow (Blasius)."""
 FITTINGS = 2.0
-STEPS = 60
+STEPS = 44
 """Halvings of an interval: more digits than a meter shows."""
 LEAST_SPEED = 0.2
 
@@ -122,7 +122,7 @@ def reach(hydraulics: Hydraulics, wanted: float, of: str, thickness: float) -> f
     """Return the speed at which flow or differential pressure is what is wanted, 1.0 at most."""
     speeds: Sequence[float] = [pump.speed for pump in hydraulics.pumps]
     low, high = LEAST_SPEED, 1.0
-    for _ in range(30):
+    for _ in range(20):
         middle = (low + high) / 2
         hydraulics.speed(middle)
         hydraulics.settle(thickness)

@@ -7,19 +7,16 @@ flow falls (half of its resistance is the film's, `Q^-0.8`), and modules sit in 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from emulator.plan import BREAKER, CDU, Plan
-from emulator.plant.cdu import Cdu, unit
+from emulator.plan import CDU, Plan
+from emulator.plant.cdu import LITRES_A_KILOWATT, Cdu, unit
 from emulator.plant.electric import Feed, RackPower
 
-KILOWATTS = 75.0
-"""That each branch is built for."""
-HOST_WATTS = 2600.0
-"""Of a host beside its accelerators: processors, memory, NICs, fans."""
-ACCELERATOR_WATTS = 525.0
-"""Of an accelerator at work."""
+LOAD = 0.8
+"""Share of what a branch is built for that its rack gives at work."""
 SETTLING = 90
 """Steps of ten seconds until flows and temperatures stand still."""
 LIQUID_SHARE = 0.88
+LEAST_KILOWATTS = 5.0
 DESIGN_SUPPLY = 30.0
 PLATE_KELVIN_A_WATT = 0.035
 FILM = 0.5
@@ -34,6 +31,8 @@ class Plant:
 
     cdu: Cdu
     racks: dict[str, RackPower]
+    design: float
+    """Litres a minute that each branch is built for."""
     contact: dict[str, float] = field(default_factory=dict)
     """Times the thermal resistance that the plates of a host were built with."""
     extra: dict[str, float] = field(default_factory=dict)
@@ -62,14 +61,14 @@ class Plant:
         flow = self.cdu.hydraulics.flows.get(rack, 0.0)
         back = self.cdu.returns.get(rack, DESIGN_SUPPLY)
         usual = self.cdu.heat.get(rack, 0.0) / self.cdu.coolant.watts_per_kelvin(
-            1.5 * KILOWATTS, DESIGN_SUPPLY
+            self.design, DESIGN_SUPPLY
         )
         return (back - DESIGN_SUPPLY - usual) if flow > 0 else 60.0
 
     def plate(self, host: str, rack: str) -> float:
         """Return kelvin a watt of a host's plates over the coolant that reaches them."""
         flow = max(self.cdu.hydraulics.flows.get(rack, 0.0), 1.0)
-        film = float((1.5 * KILOWATTS / flow) ** 0.8)
+        film = float((self.design / flow) ** 0.8)
         return PLATE_KELVIN_A_WATT * (1.0 - FILM + FILM * film) * self.contact.get(host, 1.0)
 
 
@@ -79,14 +78,15 @@ def plant(plan: Plan) -> Plant:
     racks = {
         name: RackPower(
             name,
-            (Feed(f"{name}-A", BREAKER), Feed(f"{name}-B", BREAKER)),
+            (Feed(f"{name}-A", plan.breaker), Feed(f"{name}-B", plan.breaker)),
             limit=plan.power_limit,
         )
         for name in names
     }
-    made = Plant(unit(CDU, dict.fromkeys(names, KILOWATTS)), racks)
-    host = HOST_WATTS + plan.accelerators * ACCELERATOR_WATTS
-    usual = dict.fromkeys(names, plan.hosts_per_rack * host)
+    kilowatts = max(LIQUID_SHARE * plan.rack_watts / LOAD / 1000.0, LEAST_KILOWATTS)
+    cdu = unit(CDU, dict.fromkeys(names, kilowatts))
+    made = Plant(cdu, racks, LITRES_A_KILOWATT * kilowatts)
+    usual = dict.fromkeys(names, plan.rack_watts)
     for _ in range(SETTLING):
         made.advance(10.0, usual)
     for feed in made.feeds.values():

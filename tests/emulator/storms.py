@@ -82,6 +82,13 @@ class Judged:
             )
             for host in self._plan.hosts
         ]
+        self._sources += [
+            self._source(
+                Target(one.name, one.source, one.server.address, options=one.options,
+                       topology=topology)
+            )
+            for one in site.facility
+        ]  # fmt: skip
         self._watchers = [
             Watcher(one.target.source, one.target.name, self._store.table) for one in self._sources
         ]
