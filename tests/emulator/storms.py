@@ -51,13 +51,16 @@ class Now(Clock):
 class Judged:
     """A supernode with some faults, what reads it, and what is said of it."""
 
-    def __init__(self, folder: Path, plan: Plan, faults: Sequence[Fault]) -> None:
+    def __init__(
+        self, folder: Path, plan: Plan, faults: Sequence[Fault], period: float = PERIOD
+    ) -> None:
         self.clock = Now()
         story = Scenario("faults of a test", lambda _: faults)
         self.supernode = Supernode(folder / "site", plan, story, 1, self.clock)
         self.heard: dict[str, Incident] = {}
         """Every ticket and page that nothing suppressed, by number."""
         self._plan = plan
+        self._period = period
         self._folder = folder
         self._stack = AsyncExitStack()
 
@@ -100,11 +103,11 @@ class Judged:
         await self._stack.aclose()
 
     async def live(self, minutes: float) -> None:
-        """Let so many minutes pass, with a visit of everything and a pass every ten seconds."""
+        """Let so many minutes pass, with a visit of everything and a pass each period."""
         for _ in range(round(minutes * 60 / STEP)):
             self.clock.at += STEP
             self.supernode.step(self.clock.at)
-            if (self.clock.at - BEGAN) % PERIOD == 0:
+            if (self.clock.at - BEGAN) % self._period == 0:
                 await self._visit()
                 self._hear()
 

@@ -17,62 +17,73 @@ from emulator.plant.faults import (
 )
 from tests.emulator.storms import Judged
 
-PLAN = Plan(racks=2, hosts_per_rack=2, accelerators=4, rails=1, plant=True)
+PLAN = Plan(racks=2, hosts_per_rack=1, accelerators=8, rails=1, plant=True)
 LATE = 36_000.0
 
 
 @pytest.mark.parametrize(
-    ("faults", "minutes", "expected"),
+    ("faults", "minutes", "period", "expected"),
     [
-        pytest.param([], 4, set(), id="nothing"),
+        pytest.param([], 4, 20.0, set(), id="nothing"),
         pytest.param(
             [Leak(60, LATE, branch="r01", litres_an_hour=30.0)],
             6,
+            10.0,
             {("cooling.leak", "page", "cdu-01/r01")},
             id="a hose drips",
         ),
         pytest.param(
             [FeedLost(120, LATE, feed="r02-A")],
             4,
+            10.0,
             {("power.feed_lost", "page", "r02-A")},
             id="a breaker is off, by Modbus",
         ),
         pytest.param(
             [FeedLost(120, LATE, feed="r01-B")],
             4,
+            10.0,
             {("power.feed_lost", "page", "r01-B")},
             id="a breaker is off, by SNMP",
         ),
         pytest.param(
             [SupplyFails(60, LATE, rack="r01")],
             3,
+            10.0,
             {("power.supply_failed", "ticket", "r01")},
             id="a supply fails",
         ),
         pytest.param(
             [PhaseShifted(0, LATE, feed="r02-B", more=1.0)],
             17,
+            60.0,
             {("power.phase_imbalance", "ticket", "r02-B")},
             id="everything hangs on one phase",
         ),
         pytest.param(
-            [Overloaded(60, LATE, rack="r02", watts=16_000.0)],
+            [Overloaded(60, LATE, rack="r02", watts=34_000.0)],
             5,
+            10.0,
             {("power.overload", "page", "r02-A"), ("power.overload", "page", "r02-B")},
             id="too much hangs on a rack",
         ),
         pytest.param(
-            [FacilityHot(60, LATE, kelvin=22.0)],
+            [FacilityHot(60, LATE, kelvin=28.0)],
             20,
+            60.0,
             {("cooling.supply_hot", "ticket", "cdu-01-facility")},
             id="the building sends hot water",
         ),
     ],
 )
 async def test_what_is_wrong_is_named_and_nothing_else(
-    tmp_path: Path, faults: Sequence[Fault], minutes: float, expected: set[tuple[str, str, str]]
+    tmp_path: Path,
+    faults: Sequence[Fault],
+    minutes: float,
+    period: float,
+    expected: set[tuple[str, str, str]],
 ) -> None:
-    async with Judged(tmp_path, PLAN, faults) as judged:
+    async with Judged(tmp_path, PLAN, faults, period) as judged:
         await judged.live(minutes)
     assert {
         (one.kind.name, one.severity.name.lower(), one.culprit.id) for one in judged.heard.values()
