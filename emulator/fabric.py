@@ -9,11 +9,12 @@ import math
 import random
 import threading
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from emulator.congestion.buffers import Buffers
 from emulator.congestion.traffic import Traffic
 from emulator.ethernet import EthernetState
+from emulator.machines import AcceleratorState, HostState
 from emulator.plan import HOST_WATTS, Plan
 from emulator.plant.plant import Plant, plant
 from emulator.port import PortState
@@ -31,8 +32,6 @@ PHASE = 40.0
 FRESH_SECONDS = 0.2
 """What flows carry is counted anew where it was not for so long."""
 
-FULL_MEGAHERTZ = 1980.0
-
 THROTTLES = 85.0
 """An accelerator hotter than this slows down."""
 
@@ -48,36 +47,6 @@ class Rates:
     recoveries: float = 0.0
     replays: float = 0.0
     crc_errors: float = 0.0
-
-
-@dataclass
-class AcceleratorState:
-    """One accelerator."""
-
-    name: str
-    utilization: float = 0.9
-    temperature: float = 52.0
-    power: float = 480.0
-    slowed: float = 0.0
-    """Share by which heat or a cap slows it."""
-
-    xid: int = 0
-    """The last code; the driver's gauge shows it for ever."""
-
-    @property
-    def clock(self) -> float:
-        """Clock of its compute units, in MHz."""
-        return FULL_MEGAHERTZ * (1.0 - self.slowed)
-
-
-@dataclass
-class HostState:
-    """One host; dark while it boots."""
-
-    name: str
-    booted_at: float
-    dark_until: float = 0.0
-    accelerators: list[AcceleratorState] = field(default_factory=list)
 
 
 class Fabric:

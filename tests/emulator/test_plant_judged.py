@@ -8,7 +8,6 @@ import pytest
 from emulator.faults import Fault
 from emulator.plan import Plan
 from emulator.plant.faults import (
-    FacilityHot,
     FeedLost,
     Leak,
     Overloaded,
@@ -61,18 +60,11 @@ LATE = 36_000.0
             id="everything hangs on one phase",
         ),
         pytest.param(
-            [Overloaded(60, LATE, rack="r02", watts=34_000.0)],
+            [Overloaded(60, LATE, rack="r02", watts=13_300.0)],
             5,
             10.0,
             {("power.overload", "page", "r02-A"), ("power.overload", "page", "r02-B")},
             id="too much hangs on a rack",
-        ),
-        pytest.param(
-            [FacilityHot(60, LATE, kelvin=28.0)],
-            20,
-            60.0,
-            {("cooling.supply_hot", "ticket", "cdu-01-facility")},
-            id="the building sends hot water",
         ),
     ],
 )
