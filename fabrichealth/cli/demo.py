@@ -91,7 +91,7 @@ def _scenario(name: str) -> Scenario:
 async def _demo(asked: argparse.Namespace, folder: Path) -> dict[str, dict[str, Any]]:
     clock = Clock(asked.speed)
     scenario = _scenario(asked.scenario)
-    plan = scenario.plan or Plan(access=tuple(MAKES))
+    plan = scenario.plan or Plan(access=tuple(MAKES), plant=True)
     supernode = Supernode(folder, plan, scenario, asked.seed, clock)
     await supernode.start()
     site = _write_site(folder, supernode, asked.listen)
