@@ -76,13 +76,15 @@ class Hall:
         values = self._values(metric, POLLS)
         if metric is cooling.FLOW:
             values[2 : 2 + ILL] *= 0.7
+        if metric is cooling.COOLANT_TEMPERATURE:
+            values[2 : 2 + ILL] += 9.0 / 0.7 - 9.0
         series = self.table.of(metric)
-        at = NOW - 10.0 * np.arange(POLLS)[::-1][None, :]
+        at = NOW - 10.0 * np.arange(POLLS, dtype=np.float64)[::-1][None, :]
         clock = np.zeros(len(series), np.int32)
         return Window(metric, self.table, series, values, at, clock, NOW + 1.0, 600.0)
 
     def _past(self, metric: Metric) -> Past:
-        starts = NOW - 1800.0 * np.arange(BINS, 0, -1)
+        starts = NOW - 1800.0 * np.arange(BINS, 0, -1, dtype=np.float64)
         return Past(
             metric, self.table, self.table.of(metric), self._values(metric, BINS), starts,
             starts + 1800.0,

@@ -15,6 +15,7 @@ from pydantic import Field
 from analyzer.evidence.cooling.balance import meter_at_fault
 from analyzer.evidence.cooling.baselines import (
     BASE,
+    STAYS,
     plugged,
     raised,
     renewals,
@@ -31,6 +32,7 @@ from analyzer.evidence.cooling.loops import (
 )
 from analyzer.evidence.cooling.resistance import less_common, resistance
 from analyzer.evidence.cooling.saying import controlled, last, line
+from analyzer.evidence.cooling.screening import Margins, standing_out
 from analyzer.evidence.cooling.steps import stepped
 from fabrichealth.kinds import COOLING_CLOGGED
 from fabrichealth.model import Finding, Floats, View
@@ -52,7 +54,11 @@ class CoolingClogged(CoolingDetector[CoolingCloggedSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each branch that clogs."""
-        cooling = self.cooling(view)
+        margin = STAYS * np.log(self.settings.resistance_ratio)
+        worth = standing_out(view, self.settings.hold, Margins(resistance=margin / 2.0))
+        if not worth.any():
+            return
+        cooling = self.of_loops(view, worth)
         found = resistance(cooling, cooling.drive)
         base = usual(cooling, found.log, view.before, renewals(cooling, view, REPLACED))
         change = less_common(cooling, found.log - base[:, None])

@@ -42,7 +42,7 @@ class CoolingCondensationRisk(CoolingDetector[CoolingCondensationRiskSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each loop at risk, about where the margin is smallest."""
-        cooling = self.cooling(view)
+        cooling = self.having(view, COLD, AIR, HUMIDITY)
         main = cooling.places.main
         dew = dew_point(cooling.nearest(AIR), cooling.nearest(HUMIDITY))
         margin = self.settings.margin_kelvin

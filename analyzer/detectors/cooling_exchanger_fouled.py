@@ -48,7 +48,7 @@ class CoolingExchangerFouled(CoolingDetector[CoolingExchangerFouledSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each loop whose exchanger is fouled."""
-        cooling, own = self.cooling(view), self.settings
+        cooling, own = self.mains(view), self.settings
         found, balance = exchanger(cooling), heat_balance(cooling)
         base = usual(cooling, found.log, view.before, renewals(cooling, view))
         lost = base[:, None] - found.log

@@ -44,7 +44,7 @@ class CoolingFilterClogged(CoolingDetector[CoolingFilterCloggedSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each loop whose filter is due."""
-        cooling, own = self.cooling(view), self.settings
+        cooling, own = self.mains(view), self.settings
         found = resistance(cooling, cooling[FILTER_DROP])
         renewed = renewals(cooling, view)
         base = usual(cooling, found.log, view.before, renewed, own.clean_quantile)

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.evidence.cooling.balance import meter_at_fault
-from analyzer.evidence.cooling.baselines import plugged, raised, since, usual
+from analyzer.evidence.cooling.baselines import STAYS, plugged, raised, since, usual
 from analyzer.evidence.cooling.loops import (
     FLOW_TO,
     METRICS,
@@ -23,6 +23,7 @@ from analyzer.evidence.cooling.loops import (
 )
 from analyzer.evidence.cooling.resistance import PEERS, less_common, resistance
 from analyzer.evidence.cooling.saying import controlled, last, line
+from analyzer.evidence.cooling.screening import Margins, standing_out
 from analyzer.evidence.cooling.steps import stepped
 from analyzer.evidence.cooling.water import water
 from fabrichealth.kinds import COOLING_FLOW_IMBALANCE
@@ -59,7 +60,16 @@ class CoolingFlowImbalance(CoolingDetector[CoolingFlowImbalanceSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each branch that is out of balance."""
-        cooling = self.cooling(view)
+        own = self.settings
+        margins = Margins(
+            resistance=STAYS * np.log(own.step_ratio) / 2.0,
+            liters_per_minute_per_kilowatt=own.liters_per_minute_per_kilowatt,
+            flow_ratio=own.flow_ratio,
+        )
+        worth = standing_out(view, own.hold, margins)
+        if not worth.any():
+            return
+        cooling = self.of_loops(view, worth)
         found = resistance(cooling, cooling.drive)
         change = less_common(cooling, found.log - usual(cooling, found.log, ())[:, None])
         starved, moved = self._starved(cooling), self._moved(cooling, change)

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from analyzer.evidence.cooling.baselines import STAYS
-from analyzer.evidence.cooling.loops import METRICS, CoolingDetector, CoolingSettings
+from analyzer.evidence.cooling.loops import FLOW_BACK, METRICS, CoolingDetector, CoolingSettings
 from analyzer.evidence.cooling.witnesses import (
     Limits,
     Witness,
@@ -70,7 +70,7 @@ class CoolingLeak(CoolingDetector[CoolingLeakSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each loop, or located branch, that loses coolant."""
-        cooling, own = self.cooling(view), self.settings
+        cooling, own = self.having(view, FLOW_BACK), self.settings
         limits = Limits(
             own.wet, own.lost_liters, own.fast_liters, own.short_liters_per_minute,
             own.short_ratio, own.pressure_ratio, own.refill_factor, own.refill_liters,

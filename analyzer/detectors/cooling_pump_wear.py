@@ -54,7 +54,7 @@ class CoolingPumpWear(CoolingDetector[CoolingPumpWearSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each loop whose pumps are worn."""
-        cooling, own = self.cooling(view), self.settings
+        cooling, own = self.mains(view), self.settings
         found = pumps(cooling, own.droop)
         with np.errstate(invalid="ignore"):
             inefficient = found.inefficiency >= own.inefficiency

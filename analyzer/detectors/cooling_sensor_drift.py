@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.evidence.cooling.balance import heat_balance
-from analyzer.evidence.cooling.baselines import raised, since, usual
+from analyzer.evidence.cooling.baselines import STAYS, raised, since, usual
 from analyzer.evidence.cooling.loops import (
     DROP,
     FLOW_BACK,
@@ -27,6 +27,7 @@ from analyzer.evidence.cooling.loops import (
 )
 from analyzer.evidence.cooling.pumps import pumps
 from analyzer.evidence.cooling.saying import last, line
+from analyzer.evidence.cooling.screening import Margins, standing_out
 from analyzer.evidence.cooling.suspects import at_fault, suspects
 from analyzer.evidence.cooling.water import falls
 from fabrichealth.kinds import COOLING_SENSOR_DRIFT
@@ -69,9 +70,8 @@ class CoolingSensorDrift(CoolingDetector[CoolingSensorDriftSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield at most one finding per loop, about the meter that is furthest off."""
-        cooling = self.cooling(view)
         best: dict[str, Finding] = {}
-        for doubt in self._doubts(cooling):
+        for cooling, doubt in self._doubts(view):
             for place in raised(cooling, doubt.scores, view.before).tolist():
                 one = _finding(cooling, doubt, place)
                 known = best.get(str(one.about))
@@ -79,22 +79,26 @@ class CoolingSensorDrift(CoolingDetector[CoolingSensorDriftSettings]):
                     best[str(one.about)] = one
         yield from best.values()
 
-    def _doubts(self, cooling: Cooling) -> Iterator[Doubt]:
-        own = self.settings
-        balance = heat_balance(cooling)
+    def _doubts(self, view: View) -> Iterator[tuple[Cooling, Doubt]]:
+        own, mains = self.settings, self.mains(view)
+        worth = standing_out(view, own.hold, Margins(balance=STAYS * own.balance_ratio))
         with np.errstate(invalid="ignore", divide="ignore"):
-            limit = own.balance_ratio + balance.slack
-            heat = np.abs(balance.error) / limit
-            heat[:, -1] = np.abs(balance.settled) / limit[:, -1]
-            yield Doubt(heat, "heat")
-            found = pumps(cooling, USUAL_DROOP)
+            if worth.any():
+                cooling = self.of_loops(view, worth)
+                balance = heat_balance(cooling)
+                limit = own.balance_ratio + balance.slack
+                heat = np.abs(balance.error) / limit
+                heat[:, -1] = np.abs(balance.settled) / limit[:, -1]
+                yield cooling, Doubt(heat, "heat")
+            found = pumps(mains, USUAL_DROOP)
             off = np.abs(np.log1p(-np.clip(found.shortfall, -9.0, 0.9)))
             stayed = np.abs(found.along) <= STAYED * off
-            yield Doubt(np.where(stayed | np.isnan(off), off / own.drop_ratio, 0.0), "drop")
-            apart = np.log(cooling[FLOW_TO] / cooling[FLOW_BACK])
-            away = np.abs(apart - usual(cooling, apart, ())[:, None])
-        lost = falls(cooling)[:, None]
-        yield Doubt(np.where(lost, np.nan, away / own.flows_ratio), "flows")
+            drop = np.where(stayed | np.isnan(off), off / own.drop_ratio, 0.0)
+            yield mains, Doubt(drop, "drop")
+            apart = np.log(mains[FLOW_TO] / mains[FLOW_BACK])
+            away = np.abs(apart - usual(mains, apart, ())[:, None])
+        lost = falls(mains)[:, None]
+        yield mains, Doubt(np.where(lost, np.nan, away / own.flows_ratio), "flows")
 
 
 USUAL_DROOP = 0.3

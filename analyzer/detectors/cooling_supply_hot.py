@@ -59,7 +59,7 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each loop that is supplied too warm."""
-        cooling, own = self.cooling(view), self.settings
+        cooling, own = self.mains(view), self.settings
         cold = cooling[COLD]
         base = usual(cooling, cold, view.before)
         water = _risen(cooling, cooling.of_facility(COLD))

@@ -47,7 +47,7 @@ class CoolingThermalContact(CoolingDetector[CoolingThermalContactSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each chip that lost contact to its plate."""
-        found = chips(self.cooling(view))
+        found = chips(self.mains(view))
         if not found.names:
             return
         rise, thermal = own_rise(found), found.thermal
@@ -74,7 +74,7 @@ def _finding(
 ) -> Finding:
     cooling, name = found.cooling, found.names[row]
     case, power = float(found.case[row, -1]), float(found.power[row, -1])
-    cold = float(cooling.cold[found.place[row], -1])
+    cold = float(found.cold[row, -1])
     ratio = float(np.exp(beside[-1]))
     usual = cold + (case - cold) / ratio
     known = np.isfinite(scores)

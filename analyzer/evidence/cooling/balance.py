@@ -60,7 +60,7 @@ def heat_balance(cooling: Cooling) -> Balance:
             slack = OFFSET * np.abs(1.0 / rise - 1.0 / row_median(chosen)[:, None])
         return Balance(ratio - usual(cooling, ratio, ())[:, None], slack)
 
-    return cooling.view.once(("heat balance", id(cooling)), work)
+    return cooling.once("heat balance", work)
 
 
 def meter_at_fault(cooling: Cooling, less_flow: Floats) -> NDArray[np.bool_]:

@@ -10,7 +10,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from analyzer.evidence.cooling.loops import Cooling
+from analyzer.evidence.cooling.loops import COLD, Cooling, cooled
 from analyzer.evidence.cooling.trails import laid, present
 from analyzer.evidence.robust import group_quantiles
 from fabrichealth.catalogue.accelerators import POWER, TEMPERATURE
@@ -39,11 +39,13 @@ class Chips:
     """°C, [chip, bin + 1]."""
     power: Floats
     """Watts, [chip, bin + 1]."""
+    cold: Floats
+    """Supply of its place, else of its loop, °C, [chip, bin + 1]."""
 
     @cached_property
     def thermal(self) -> Floats:
         """Logarithm of the thermal resistance, K/W ([chip, bin + 1])."""
-        above = self.case - self.cooling.cold[self.place]
+        above = self.case - self.cold
         high = row_quantile(self.power, 0.9)[:, None]
         with np.errstate(invalid="ignore", divide="ignore"):
             judged = (self.power >= LEAST_LOAD * high) & (self.power > 0) & (above >= LEAST_KELVIN)
@@ -73,10 +75,10 @@ class Chips:
 def chips(cooling: Cooling) -> Chips:
     """Return the accelerators whose coolant is known."""
     case, power = _trail(cooling, TEMPERATURE), _trail(cooling, POWER)
-    topology = cooling.view.topology
+    topology, whole = cooling.view.topology, cooling.whole
     place_of: dict[str, int] = {}
-    for rack, mine in cooling.cooled.items():
-        branches = [place for place, _ in mine if cooling.places.branched[place]]
+    for rack, mine in cooled(topology, whole).items():
+        branches = [place for place, _ in mine if whole.branched[place]]
         loop = next(iter(place for place, _ in mine), None)
         for name in topology.in_rack.get(rack, ()):
             if len(branches) == 1:
@@ -85,12 +87,15 @@ def chips(cooling: Cooling) -> Chips:
                 place_of[name] = loop
     names = [name for name in case if name in power and name in place_of]
     wide = len(cooling.starts)
+    place = np.array([place_of[name] for name in names], np.intp)
+    own, main = cooling.picked(COLD, place), cooling.picked(COLD, whole.main[place])
     return Chips(
         cooling,
         names,
-        np.array([place_of[name] for name in names], np.intp),
+        place,
         np.array([case[name] for name in names]).reshape(-1, wide),
         np.array([power[name] for name in names]).reshape(-1, wide),
+        np.where(np.isfinite(own), own, main),
     )
 
 

@@ -43,7 +43,7 @@ def exchanger(cooling: Cooling) -> Exchanger:
 
     Without the facility's return temperature the heat over the approach stands for conductance.
     """
-    return cooling.view.once(("exchanger", id(cooling)), lambda: _exchanger(cooling))
+    return cooling.once("exchanger", lambda: _exchanger(cooling))
 
 
 def _exchanger(cooling: Cooling) -> Exchanger:

@@ -4,6 +4,7 @@
 whose heat a place carries (racks), what fluid it is, and how the loop is controlled.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import ClassVar, TypeVar
 from weakref import WeakKeyDictionary
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.cooling.fluids import fluid_of
-from analyzer.evidence.cooling.places import Places
+from analyzer.evidence.cooling.places import Places, places
 from analyzer.evidence.cooling.trails import Chosen, Trails, highest, laid, present, total
 from fabrichealth.catalogue.cooling import (
     AIR_HUMIDITY,
@@ -95,17 +96,43 @@ class CoolingDetector(Detector[S]):
         return self.settings.baseline
 
     def cooling(self, view: View) -> "Cooling":
-        """Return the loops of a view, worked out once a pass."""
+        """Return all loops of a view with all their branches, worked out once a pass."""
+        return self._once(view, "all", lambda: Cooling(view, self.settings.hold))
+
+    def mains(self, view: View) -> "Cooling":
+        """Return the mains of all loops, without their branches."""
+        whole = places(view[FLOW].table)
+        return self._once(view, "mains", lambda: Cooling(view, self.settings.hold, whole.mains))
+
+    def having(self, view: View, *wanted: Chosen) -> "Cooling":
+        """Return the mains of all loops, and the branches that have one of some meters."""
+        whole = places(view[FLOW].table)
+        mine = ~whole.branched
+        for one in wanted:
+            window = view[one.metric]
+            every = whole.of[one.metric]
+            mine[every[one.of(whole, window)[: len(every)]]] = True
+        return Cooling(view, self.settings.hold, whole.only(np.flatnonzero(mine)))
+
+    def of_loops(self, view: View, loops: NDArray[np.bool_]) -> "Cooling":
+        """Return some loops with all their branches; `loops` is [loop] of all places."""
+        whole = places(view[FLOW].table)
+        if loops.all():
+            return self.cooling(view)
+        return Cooling(view, self.settings.hold, whole.only(np.flatnonzero(loops[whole.loop])))
+
+    def _once(self, view: View, what: str, work: "Callable[[], Cooling]") -> "Cooling":
         own = self.settings
-        key = ("cooling", own.window, own.hold, own.baseline)
-        return view.once(key, lambda: Cooling(view, own.hold))
+        return view.once(("cooling", what, own.window, own.hold, own.baseline), work)
 
 
 class Cooling(Trails):
     """The loops of one view; every quantity is a trail ([place, bin + 1])."""
 
-    def __init__(self, view: View, hold: float) -> None:
-        super().__init__(view, hold, METRICS)
+    def __init__(
+        self, view: View, hold: float, some: Places | None = None, bins: int | None = None
+    ) -> None:
+        super().__init__(view, hold, METRICS, some, bins)
 
     def row(self, place: int) -> Loop | None:
         """Return what the topology says of a place's loop."""
@@ -166,11 +193,9 @@ class Cooling(Trails):
         """Heat that the coolant takes up in each place, watts."""
         found = np.full(self[FLOW_TO].shape, np.nan)
         rise, middle = self[WARM] - self.cold, (self[WARM] + self.cold) / 2
-        for name, places in self._by_fluid.items():
+        for name, mine in self._by_fluid.items():
             with np.errstate(invalid="ignore"):
-                found[places] = fluid_of(name).watts(
-                    self[FLOW_TO][places], rise[places], middle[places]
-                )
+                found[mine] = fluid_of(name).watts(self[FLOW_TO][mine], rise[mine], middle[mine])
         return found
 
     @cached_property
@@ -179,9 +204,9 @@ class Cooling(Trails):
         found = np.ones(self.cold.shape)
         with np.errstate(invalid="ignore"):
             middle = np.where(np.isfinite(self[WARM]), (self[WARM] + self.cold) / 2, self.cold)
-        for name, places in self._by_fluid.items():
-            thick = fluid_of(name).thickness(middle[places])
-            found[places] = np.where(np.isfinite(thick), thick, 1.0)
+        for name, mine in self._by_fluid.items():
+            thick = fluid_of(name).thickness(middle[mine])
+            found[mine] = np.where(np.isfinite(thick), thick, 1.0)
         return found
 
     @cached_property
@@ -196,10 +221,11 @@ class Cooling(Trails):
         """Power of the racks that each place cools, watts; NaN where one of them is not read."""
         window, past = self.view[RACK_POWER], self.view.past(RACK_POWER)
         every = window.table.of(RACK_POWER)
-        power = np.full((len(every) + 1, len(self.starts)), np.nan)  # the last row: never read
-        power[: len(past), :-1] = laid(past.values, past, self.axis)
+        bins = laid(past.values, past, self.axis)[:, self._columns]
+        power = np.full((len(every) + 1, bins.shape[1] + 1), np.nan)  # the last row: never read
+        power[: len(past), :-1] = bins
         power[np.searchsorted(every, window.series), -1] = present(window, self.hold)
-        found = np.zeros(self[FLOW_TO].shape)
+        found = np.zeros((len(self.places), power.shape[1]))
         place, row, share = self._shares
         np.add.at(found, place, share[:, None] * power[row])
         found[np.setdiff1d(np.arange(len(found)), place)] = np.nan
@@ -210,34 +236,40 @@ class Cooling(Trails):
         """Place, row of the rack's power and share of it, of every pair that belongs together."""
         table = self.view[RACK_POWER].table
         key = (len(table.of(RACK_POWER)), self.view.topology)
-        kept = _shares.get(self.places)
+        kept = _shares.get(self.whole)
         if kept is None or kept[0] != key:
             rows = {table.labels(int(one))[0]: n for n, one in enumerate(table.of(RACK_POWER))}
             pairs = [
                 (place, rows.get(rack, len(rows)), share)
-                for rack, mine in self.cooled.items()
+                for rack, mine in cooled(self.view.topology, self.whole).items()
                 for place, share in mine
             ]
             place, row, share = zip(*pairs, strict=True) if pairs else ((), (), ())
             found = np.array(place, np.intp), np.array(row, np.intp), np.array(share, np.float64)
-            kept = _shares[self.places] = (key, found)
-        return kept[1]
+            kept = _shares[self.whole] = (key, found)
+        every = kept[1]
+        if self.places.rows is None:
+            return every
+        number = np.full(len(self.whole), -1, np.intp)
+        number[self.places.rows] = np.arange(len(self.places))
+        mine = number[every[0]] >= 0
+        return number[every[0]][mine], every[1][mine], every[2][mine]
 
-    @cached_property
-    def cooled(self) -> dict[str, list[tuple[int, float]]]:
-        """Of each rack the places that carry its heat, and what share of it."""
-        topology, numbers = self.view.topology, self.places.numbers
-        loop_of = {rack: loop.name for loop in topology.loops.values() for rack in loop.racks}
-        loop_of |= {rack.name: rack.loop for rack in topology.racks.values() if rack.loop}
-        found: dict[str, list[tuple[int, float]]] = {}
-        for rack, loop in loop_of.items():
-            row = topology.racks.get(rack)
-            branches = (row.branches or ((row.branch,) if row.branch else ())) if row else ()
-            branches = branches or (rack,)
-            mine = [numbers[loop, one] for one in branches if (loop, one) in numbers]
-            whole = [(numbers[loop, ""], 1.0)] if (loop, "") in numbers else []
-            found[rack] = whole + [(place, 1.0 / len(branches)) for place in mine]
-        return found
+
+def cooled(topology: Topology, known: Places) -> dict[str, list[tuple[int, float]]]:
+    """Return of each rack the places that carry its heat, and what share of it."""
+    numbers = known.numbers
+    loop_of = {rack: loop.name for loop in topology.loops.values() for rack in loop.racks}
+    loop_of |= {rack.name: rack.loop for rack in topology.racks.values() if rack.loop}
+    found: dict[str, list[tuple[int, float]]] = {}
+    for rack, loop in loop_of.items():
+        row = topology.racks.get(rack)
+        branches = (row.branches or ((row.branch,) if row.branch else ())) if row else ()
+        branches = branches or (rack,)
+        mine = [numbers[loop, one] for one in branches if (loop, one) in numbers]
+        whole = [(numbers[loop, ""], 1.0)] if (loop, "") in numbers else []
+        found[rack] = whole + [(place, 1.0 / len(branches)) for place in mine]
+    return found
 
 
 Shares = tuple[NDArray[np.intp], NDArray[np.intp], Floats]

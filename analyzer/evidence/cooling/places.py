@@ -49,6 +49,19 @@ class Places:
     of: Mapping[Metric, Numbers]
     """Place of each series, by place in `table.of(metric)`."""
     numbers: dict[tuple[str, str], int] = field(repr=False)
+    whole: "Places | None" = None
+    """What these are a part of, if they are; `rows` are their numbers there."""
+    rows: Numbers | None = None
+
+    def only(self, rows: Numbers) -> "Places":
+        """Return some of all places (ascending), under numbers of their own."""
+        names = [self.names[row] for row in rows.tolist()]
+        return Places(names, self.of, {name: n for n, name in enumerate(names)}, self, rows)
+
+    @cached_property
+    def mains(self) -> "Places":
+        """The mains of all loops."""
+        return self.only(np.flatnonzero(~self.branched))
 
     def __len__(self) -> int:
         return len(self.names)

@@ -6,8 +6,9 @@ several meters at their own pace; as trails they can be put into one formula. Ab
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
+from typing import Any, TypeVar
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -19,6 +20,8 @@ from fabrichealth.catalogue.cooling import FLOW
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Past, View, Window
 from fabrichealth.model.quantiles import row_median
+
+T = TypeVar("T")
 
 Merge = Callable[[Floats, NDArray[np.intp], int], Floats]
 """Makes one row a place of the rows of its series: (values [s, k], place [s], places)."""
@@ -83,60 +86,90 @@ _masks: WeakKeyDictionary[Places, dict[tuple[Metric, str, tuple[str, ...]], NDAr
 _kept: WeakKeyDictionary[Past, dict[tuple[Chosen, int, bytes], Floats]] = WeakKeyDictionary()
 
 
-@dataclass
 class Trails:
     """Trails of all quantities of one view, on one axis of time."""
 
-    view: View
-    hold: float
-    axis_metrics: Sequence[Metric]
-    """Metrics that the detector recalls; the one with most bins gives the axis."""
-    _known: dict[Chosen, Floats] = field(default_factory=dict)
+    def __init__(
+        self,
+        view: View,
+        hold: float,
+        axis_metrics: Sequence[Metric],
+        some: Places | None = None,
+        bins: int | None = None,
+    ) -> None:
+        """`axis_metrics` are recalled; the one with most bins gives the axis.
 
-    @cached_property
-    def places(self) -> Places:
-        """Loops and branches by number."""
-        return places(self.view[FLOW].table)
+        Of some places only, and of so many of the newest bins only, where that is asked for.
+        """
+        self.view, self.hold, self._bins = view, hold, bins
+        self.whole = places(view[FLOW].table)
+        self.places = self.whole if some is None else some
+        self._axis_metrics = axis_metrics
+        self._known: dict[Chosen, Floats] = {}
+        self._worked: dict[str, Any] = {}
+
+    def once(self, name: str, work: Callable[[], T]) -> T:
+        """Return what `work` gives, worked out once for these trails."""
+        if name not in self._worked:
+            self._worked[name] = work()
+        found: T = self._worked[name]
+        return found
 
     @cached_property
     def axis(self) -> Past:
         """The past whose bins all trails are laid on."""
-        return max((self.view.past(one) for one in self.axis_metrics), key=lambda p: len(p.starts))
+        every = (self.view.past(one) for one in self._axis_metrics)
+        return max(every, key=lambda past: len(past.starts))
+
+    @cached_property
+    def _columns(self) -> slice:
+        count = len(self.axis.starts)
+        return slice(0 if self._bins is None else max(count - self._bins, 0), count)
 
     @property
     def starts(self) -> Floats:
         """When each column begins ([bin + 1], unix seconds)."""
-        return np.append(self.axis.starts, self.view.now - self.hold)
+        return np.append(self.axis.starts[self._columns], self.view.now - self.hold)
 
     @property
     def ends(self) -> Floats:
         """When each column ends ([bin + 1], unix seconds)."""
-        return np.append(self.axis.ends, self.view.now)
+        return np.append(self.axis.ends[self._columns], self.view.now)
 
     def __getitem__(self, chosen: Chosen) -> Floats:
         """Return the trail of a quantity ([place, bin + 1])."""
         found = self._known.get(chosen)
         if found is None:
-            found = np.concatenate([self._past(chosen), self._now(chosen)[:, None]], axis=1)
-            self._known[chosen] = found
+            found = self._known[chosen] = self.picked(chosen, self.places.rows)
         return found
+
+    def picked(self, chosen: Chosen, rows: NDArray[np.intp] | None) -> Floats:
+        """Return the trail of a quantity at some of all places ([row, bin + 1])."""
+        past, now = self._past(chosen)[:, self._columns], self._now(chosen)
+        if rows is not None:
+            past, now = past[rows], now[rows]
+        return np.concatenate([past, now[:, None]], axis=1)
 
     def _now(self, chosen: Chosen) -> Floats:
         window = self.view[chosen.metric]
+        key = ("cooling now", chosen, window.seconds, self.hold)
+        return self.view.once(key, lambda: self._read_now(chosen, window))
+
+    def _read_now(self, chosen: Chosen, window: Window) -> Floats:
         numbers = window.table.of(chosen.metric)
         at = np.searchsorted(numbers, window.series)
-        mine = chosen.of(self.places, window)[at]
-        place = self.places.of[chosen.metric][at[mine]]
+        mine = chosen.of(self.whole, window)[at]
+        place = self.whole.of[chosen.metric][at[mine]]
         level = present(window.select(mine), self.hold)
-        return chosen.merge(level[:, None], place, len(self.places))[:, 0]
+        return chosen.merge(level[:, None], place, len(self.whole))[:, 0]
 
     def _past(self, chosen: Chosen) -> Floats:
-        past, axis, size = self.view.past(chosen.metric), self.axis, len(self.places)
+        past, axis, size = self.view.past(chosen.metric), self.axis, len(self.whole)
         key = (chosen, size, axis.starts.tobytes())
         kept = _kept.setdefault(past, {})
         if key not in kept:
-            mine = chosen.of(self.places, past)[: len(past)]
-            place = self.places.of[chosen.metric][: len(past)][mine]
+            mine = chosen.of(self.whole, past)[: len(past)]
+            place = self.whole.of[chosen.metric][: len(past)][mine]
             merged = chosen.merge(past.values[mine], place, size)
             kept[key] = laid(merged, past, axis)
         return kept[key]

@@ -149,7 +149,7 @@ class Water:
 
 def water(cooling: Cooling) -> Water:
     """Return the water of all loops, worked out once a pass."""
-    return cooling.view.once(("water", id(cooling)), lambda: Water(cooling))
+    return cooling.once("water", lambda: Water(cooling))
 
 
 def falls(cooling: Cooling) -> Bools:

@@ -84,7 +84,7 @@ def _located(cooling: Cooling, loop: str, branch: str, zone: str) -> Place:
     row = cooling.view.topology.racks.get(zone)
     racks = (row.branch,) if row and row.loop in {"", loop} else ()
     for name in (branch, zone, *racks):
-        if name and (loop, name) in cooling.places.numbers:
+        if name and (loop, name) in cooling.whole.numbers:
             return Place("branch", f"{loop}/{name}")
     return Place("loop", loop)
 
@@ -129,9 +129,9 @@ def falling(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
     window = cooling.view[RESERVOIR_LEVEL]
     if window.values.shape[1] < 6:
         return
-    place = cooling.places.of[RESERVOIR_LEVEL][
-        np.searchsorted(window.table.of(RESERVOIR_LEVEL), window.series)
-    ]
+    every = cooling.whole.of[RESERVOIR_LEVEL]
+    at = every[np.searchsorted(window.table.of(RESERVOIR_LEVEL), window.series)]
+    place = np.array([cooling.places.numbers[cooling.whole.names[n][0], ""] for n in at], np.intp)
     reservoir = water(cooling).reservoir[place]
     opened = open_work(cooling, cooling.view)[place]
     times = window.at[window.clock]
