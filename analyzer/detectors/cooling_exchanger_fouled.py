@@ -23,14 +23,10 @@ from analyzer.evidence.cooling.loops import (
 from analyzer.evidence.cooling.saying import last, line
 from fabrichealth.kinds import COOLING_EXCHANGER_FOULED
 from fabrichealth.model import Finding, View
-from fabrichealth.settings import Duration, seconds
 
 
 class CoolingExchangerFouledSettings(CoolingSettings):
     """Cooling-exchanger-fouled section of the configuration."""
-
-    hold: Duration = seconds(600)
-    """Exchangers answer slowly, and fouling takes weeks."""
 
     loss: float = Field(default=0.2, gt=0, lt=1)
     """Conductance lost at which it wants cleaning (an estimate: an approach a quarter wider)."""

@@ -29,14 +29,10 @@ from analyzer.evidence.cooling.water import water
 from fabrichealth.kinds import COOLING_FLOW_IMBALANCE
 from fabrichealth.model import Finding, Floats, View
 from fabrichealth.model.quantiles import row_quantile
-from fabrichealth.settings import Duration, seconds
 
 
 class CoolingFlowImbalanceSettings(CoolingSettings):
     """Cooling-flow-imbalance section of the configuration."""
-
-    hold: Duration = seconds(600)
-    """Thermostat valves swing for minutes."""
 
     liters_per_minute_per_kilowatt: float = Field(default=1.0, gt=0)
     """Less flow than this for its load starves a branch (guidance: 1.0 to 1.5)."""

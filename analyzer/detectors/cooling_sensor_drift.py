@@ -32,14 +32,10 @@ from analyzer.evidence.cooling.suspects import at_fault, suspects
 from analyzer.evidence.cooling.water import falls
 from fabrichealth.kinds import COOLING_SENSOR_DRIFT
 from fabrichealth.model import Evidence, Finding, Floats, Place, View
-from fabrichealth.settings import Duration, seconds
 
 
 class CoolingSensorDriftSettings(CoolingSettings):
     """Cooling-sensor-drift section of the configuration."""
-
-    hold: Duration = seconds(600)
-    """A balance must be off for so long."""
 
     balance_ratio: float = Field(default=0.05, gt=0, lt=1)
     """Heat that leaves the racks' power by more is a meter's; a little more where the rise is not

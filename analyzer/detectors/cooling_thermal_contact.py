@@ -18,14 +18,10 @@ from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.accelerators import POWER, TEMPERATURE
 from fabrichealth.kinds import COOLING_THERMAL_CONTACT
 from fabrichealth.model import Finding, Floats, Place, View
-from fabrichealth.settings import Duration, seconds
 
 
 class CoolingThermalContactSettings(CoolingSettings):
     """Cooling-thermal-contact section of the configuration."""
-
-    hold: Duration = seconds(600)
-    """Loads of a job swing within seconds; its medians do not."""
 
     risen_ratio: float = Field(default=1.2, gt=1)
     """A thermal resistance so many times its own usual one is a contact lost (our estimate)."""
@@ -47,6 +43,8 @@ class CoolingThermalContact(CoolingDetector[CoolingThermalContactSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each chip that lost contact to its plate."""
+        if not len(view[TEMPERATURE]):
+            return
         found = chips(self.mains(view))
         if not found.names:
             return

@@ -258,6 +258,9 @@ class Cooling(Trails):
 
 def cooled(topology: Topology, known: Places) -> dict[str, list[tuple[int, float]]]:
     """Return of each rack the places that carry its heat, and what share of it."""
+    kept = _cooled.get(known)
+    if kept is not None and kept[0] is topology:
+        return kept[1]
     numbers = known.numbers
     loop_of = {rack: loop.name for loop in topology.loops.values() for rack in loop.racks}
     loop_of |= {rack.name: rack.loop for rack in topology.racks.values() if rack.loop}
@@ -269,10 +272,14 @@ def cooled(topology: Topology, known: Places) -> dict[str, list[tuple[int, float
         mine = [numbers[loop, one] for one in branches if (loop, one) in numbers]
         whole = [(numbers[loop, ""], 1.0)] if (loop, "") in numbers else []
         found[rack] = whole + [(place, 1.0 / len(branches)) for place in mine]
+    _cooled[known] = (topology, found)
     return found
 
 
 Shares = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
+
+_cooled: WeakKeyDictionary[Places, tuple[Topology, dict[str, list[tuple[int, float]]]]]
+_cooled = WeakKeyDictionary()
 
 # Worked out again when the table grows or the topology changes.
 _shares: WeakKeyDictionary[Places, tuple[tuple[int, Topology], Shares]] = WeakKeyDictionary()

@@ -13,6 +13,7 @@ import numpy as np
 from analyzer.evidence.cooling.balance import LEAST_LOAD, OFFSET
 from analyzer.evidence.cooling.baselines import reference, usual
 from analyzer.evidence.cooling.loops import FLOW_TO, WARM, Cooling
+from analyzer.evidence.cooling.places import Places
 from analyzer.evidence.cooling.resistance import resistance
 from analyzer.evidence.durations import Bools
 from fabrichealth.model import Floats, Past, Place, View
@@ -70,8 +71,22 @@ class Margins:
     flow_ratio: float = 0.0
 
 
-def standing_out(view: View, hold: float, margins: Margins) -> Bools:
-    """Return which loops are worth a close look ([loop])."""
+@dataclass(frozen=True)
+class Standing:
+    """How far each place stands out now ([place])."""
+
+    places: Places
+    harder: Floats
+    """Resistance against its usual, less what siblings share (logarithm); inf: too young."""
+    off: Floats
+    """Heat balance against its usual, less what an offset explains (logarithm)."""
+    rate: Floats
+    """L/min for each kW."""
+    part: Floats
+    """Flow over that of the usual sibling."""
+
+
+def _standing(view: View, hold: float) -> Standing:
     now = Cooling(view, hold, bins=0)
     known, places = _of_all(now), now.places
     flow, drive = now[FLOW_TO][:, 0], now.drive[:, 0]
@@ -82,20 +97,35 @@ def standing_out(view: View, hold: float, margins: Margins) -> Bools:
         harder = raw - known.resistance
         siblings = places.among_siblings(harder[:, None], 4)[:, 0]
         harder -= np.where(places.branched & np.isfinite(siblings), siblings, 0.0)
-        off = np.abs(np.log(heat / load) - known.share)
+        young = ~np.isfinite(known.resistance) & np.isfinite(raw)
         slack = OFFSET * np.abs(1.0 / rise - 1.0 / known.rise)
-        rate = flow / (load / 1000.0)
-        least = places.among_siblings(flow[:, None], 3)[:, 0] * margins.flow_ratio
+        off = np.abs(np.log(heat / load) - known.share) - 0.8 * slack
+        judged = load >= LEAST_LOAD * known.high
+        part = flow / places.among_siblings(flow[:, None], 3)[:, 0]
+    return Standing(
+        places,
+        np.where(young, np.inf, np.abs(harder)),
+        np.where(judged, off, np.nan),
+        flow / np.where(load > 0, load / 1000.0, np.nan),
+        np.where(places.branched, part, np.nan),
+    )
+
+
+def standing_out(view: View, hold: float, margins: Margins) -> Bools:
+    """Return which loops are worth a close look ([loop])."""
+    key = ("cooling standing", hold, view[FLOW_TO.metric].seconds)
+    now = view.once(key, lambda: _standing(view, hold))
+    with np.errstate(invalid="ignore"):
         stands = (
-            (np.abs(harder) >= margins.resistance)
-            | ((off >= margins.balance + 0.8 * slack) & (load >= LEAST_LOAD * known.high))
-            | (rate <= margins.liters_per_minute_per_kilowatt)
-            | (flow <= least)
+            (now.harder >= margins.resistance)
+            | (now.off >= margins.balance)
+            | (now.rate <= margins.liters_per_minute_per_kilowatt)
+            | (now.part <= margins.flow_ratio)
         )
-        stands |= ~np.isfinite(known.resistance) & np.isfinite(raw)  # too young to be left out
+    places = now.places
     found = np.zeros(len(places.loops), np.bool_)
     found[places.loop[stands]] = True
-    number = {name: n for n, name in enumerate(places.loops)}
+    number = {name: n for n, name in enumerate(places.loops)} if view.before else {}
     for old in view.before:
         if isinstance(old.about, Place):
             place = number.get(old.about.id.partition("/")[0])
