@@ -18,6 +18,9 @@ from fabrichealth.model.quantiles import row_quantile
 
 POWER_REASON = "power"
 
+BEYOND = 2.0
+"""So many times as far above its limit as below it a rack may be: further, nothing holds it."""
+
 
 @dataclass(frozen=True, eq=False)
 class Capped:
@@ -39,7 +42,7 @@ def capped(view: View, span: float, close: float) -> Capped:
     limit = _limits(view, power)
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         ratio = power.values / limit[:, None]
-        near = ratio >= 1.0 - close
+        near = (ratio >= 1.0 - close) & (ratio <= 1.0 + BEYOND * close)
     known = np.isfinite(ratio)
     share = np.where(fresh(power), lately(power, ratio, span), np.nan) if len(power) else limit
     clipped = lately(power, np.where(known, near, np.nan), span) if len(power) else limit

@@ -30,7 +30,7 @@ MOST = 1e9
 """Watts beyond which a product says nothing but that a reading is wrong."""
 
 COVERED = 0.8
-"""Share of the span that readings must reach back: less is another span."""
+"""Share of the span that must have been read: what was in a gap the energy counter knows alone."""
 
 STEPS = 20
 """A counter that rose in fewer polls is too coarse to tell power by."""
@@ -62,8 +62,9 @@ def metered(view: View, seconds: float) -> Metered:
     if not names:
         return Metered(names, racks, watts, np.empty(0), read, rows)
     mine = [rows[name] for name in names]
-    began = np.nanmin(read.times[mine], axis=1)
-    covered = began <= read.until - COVERED * seconds
+    with np.errstate(invalid="ignore"):
+        polls = (read.until - read.times[mine] < seconds).sum(axis=1)
+        covered = polls * read.period[mine] >= COVERED * np.minimum(seconds, read.seconds)
     watts[:, READ] = np.where(covered, lately(read, read.values, seconds)[mine], np.nan)
     apparent = _apparent(view, names, seconds)
     factor = _by_name(view, FEED_POWER_FACTOR, names, seconds)

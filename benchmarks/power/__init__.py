@@ -1,0 +1,1 @@
+"""Racks and their feeds, simulated with a physics of their own, to score what is said of them."""

@@ -1,0 +1,77 @@
+"""What was said of simulated racks, as Markdown tables with numbers and exact bounds."""
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+
+from analyzer.scoring.bounds import Rate, Share
+from analyzer.scoring.tables import table
+from benchmarks.power.faults import BY_NAME, FAULTS, STRENGTHS
+from benchmarks.power.judging import Result
+from fabrichealth.kinds import KINDS, Severity
+
+
+def figures(results: Sequence[Result]) -> str:
+    """Return all tables that the results fill."""
+    ill = [one for one in results if one.fault]
+    quiet = [one for one in results if not one.fault]
+    parts = [_found(ill), _confusion(ill), _false(ill)] if ill else []
+    return "\n".join([*parts, _quiet(quiet)] if quiet else parts)
+
+
+def _delay(members: Sequence[Result]) -> str:
+    minutes = sorted(
+        max(one.right.confirmed_at - one.onset, 0.0) / 60.0 for one in members if one.right
+    )
+    return f"{np.median(minutes):.1f} / {minutes[-1]:.1f}" if minutes else "-"
+
+
+def _found(ill: Sequence[Result]) -> str:
+    rows = []
+    for fault in FAULTS:
+        for strength, word in enumerate(STRENGTHS):
+            mine = [one for one in ill if (one.fault, one.strength) == (fault.name, strength)]
+            share = Share(sum(one.right is not None for one in mine), len(mine))
+            rows.append([fault.name, word, fault.words[strength], str(share), _delay(mine)])
+    head = ["fault", "strength", "how it shows", "told as itself",
+            "minutes to it, median / longest"]  # fmt: skip
+    return table(head, rows)
+
+
+def _confusion(ill: Sequence[Result]) -> str:
+    """Return what was said first of each fault, by kind."""
+    kinds = [name for name in KINDS if name.startswith("power.")]
+    rows = []
+    for kind in kinds:
+        mine = [one for one in ill if str(BY_NAME[one.fault].kind) == kind]
+        first = Counter(one.after[0].kind if one.after else "nothing" for one in mine)
+        cells = [str(first[other]) if first[other] else "" for other in [*kinds, "nothing"]]
+        rows.append([kind.removeprefix("power."), str(len(mine)), *cells])
+    head = ["what it is", "n", *(kind.removeprefix("power.") for kind in kinds), "nothing"]
+    return f"What was said first:\n\n{table(head, rows)}"
+
+
+def _false(ill: Sequence[Result]) -> str:
+    false = [said for one in ill for said in one.false]
+    kinds = ", ".join(f"{kind} {n}" for kind, n in Counter(one.kind for one in false).most_common())
+    return (
+        f"Tickets and pages beside the right one, or before it: {len(false)} at {len(ill)} racks"
+        f"{f' ({kinds})' if false else ''}.\n"
+    )
+
+
+def _quiet(quiet: Sequence[Result]) -> str:
+    weeks = sum(one.days for one in quiet) / 7.0
+    said = [one for result in quiet for one in result.said]
+    rows = []
+    for severity in (Severity.PAGE, Severity.TICKET):
+        mine = [one for one in said if one.severity == severity]
+        kinds = Counter(one.kind for one in mine)
+        words = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common()) or "none"
+        rows.append([f"{severity}s", str(len(mine)), str(Rate(len(mine), weeks)), words])
+    head = ["false", "n", "per rack and week", "kinds"]
+    return (
+        f"{len(quiet)} quiet racks, {weeks:.1f} rack-weeks of jobs, racks switched off, silent "
+        f"agents, wild readings, sags and supplies that rest:\n\n{table(head, rows)}"
+    )
