@@ -8,6 +8,7 @@ import pytest
 from emulator.faults import Fault
 from emulator.plan import Plan
 from emulator.plant.faults import (
+    FacilityHot,
     FeedLost,
     Leak,
     Overloaded,
@@ -65,6 +66,13 @@ LATE = 36_000.0
             10.0,
             {("power.overload", "page", "r02-A"), ("power.overload", "page", "r02-B")},
             id="too much hangs on a rack",
+        ),
+        pytest.param(
+            [FacilityHot(60, LATE, kelvin=28.0)],
+            20,
+            60.0,
+            {("cooling.supply_hot", "ticket", "cdu-01")},
+            id="the building sends hot water",
         ),
     ],
 )

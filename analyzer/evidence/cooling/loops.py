@@ -4,7 +4,7 @@
 whose heat a place carries (racks), what fluid it is, and how the loop is controlled.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import ClassVar, TypeVar
 from weakref import WeakKeyDictionary
@@ -14,8 +14,9 @@ from numpy.typing import NDArray
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.cooling.fluids import fluid_of
+from analyzer.evidence.cooling.mains import Mains
 from analyzer.evidence.cooling.places import Places, places
-from analyzer.evidence.cooling.trails import Chosen, Trails, highest, laid, present, total
+from analyzer.evidence.cooling.trails import Chosen, highest, laid, present, total
 from fabrichealth.catalogue.cooling import (
     AIR_HUMIDITY,
     AIR_TEMPERATURE,
@@ -126,8 +127,12 @@ class CoolingDetector(Detector[S]):
         return view.once(("cooling", what, own.window, own.hold, own.baseline), work)
 
 
-class Cooling(Trails):
+class Cooling(Mains):
     """The loops of one view; every quantity is a trail ([place, bin + 1])."""
+
+    summed = (FLOW_TO, FLOW_BACK)
+    shared = (COLD, WARM, PRESSED, SUCKED)
+    weighted: ClassVar[Mapping[Chosen, Chosen]] = {WARM: FLOW_TO}
 
     def __init__(
         self, view: View, hold: float, some: Places | None = None, bins: int | None = None
