@@ -12,10 +12,9 @@ import numpy as np
 
 from benchmarks.cooling.faults import HOUR, Fault, growth
 from benchmarks.cooling.plant import Build, Faults, Plant, State
-from fabrichealth.catalogue import accelerators, cooling, power
+from benchmarks.cooling.series import layout
 from fabrichealth.events import Event
-from fabrichealth.metric import Metric
-from fabrichealth.model import Batch, Floats, Labels, SeriesTable
+from fabrichealth.model import Batch, Floats, SeriesTable
 from fabrichealth.topology import Device, Loop, Rack, Topology
 
 START = 1_800_000_000.0
@@ -92,7 +91,7 @@ class World:
         self.blip = np.full(number, -1)
         self.meters = self._meters(number)
         self.plant = self._plant(number)
-        self.series = table_of(self)
+        self.series = layout(self.table, self.names, self.branches, CHIPS)
 
     def _meters(self, number: int) -> Meters:
         chance = self.chance
@@ -216,7 +215,7 @@ class World:
         return ill, water, most, 34.0 - chilled + 1.5 * day + self.asked
 
     def _read(self, at: float, state: State, water: Floats, ill: Faults) -> list[Floats]:
-        """Return what all meters say, in the order of `table_of`."""
+        """Return what all meters say, in the order of `layout`."""
         chance, meters, size = self.chance, self.meters, self._size()
 
         def about(values: Floats, relative: float = 0.0, absolute: float = 0.0) -> Floats:
@@ -280,38 +279,3 @@ class World:
         risky = np.clip(at_dew / at_air, 0.0, 1.0)
         usual = 0.4 + 0.05 * np.sin(2 * np.pi * at / DAY)
         return np.asarray(np.where(share > 0, usual + (risky - usual) * share, usual), np.float64)
-
-
-MAIN: tuple[tuple[Metric, tuple[str, ...]], ...] = (
-    (cooling.FLOW, ("supply",)), (cooling.FLOW, ("return",)),
-    (cooling.COOLANT_TEMPERATURE, ("supply",)), (cooling.COOLANT_TEMPERATURE, ("return",)),
-    (cooling.PRESSURE, ("supply",)), (cooling.PRESSURE, ("return",)),
-    (cooling.DIFFERENTIAL_PRESSURE, ("loop",)), (cooling.DIFFERENTIAL_PRESSURE, ("filter",)),
-    (cooling.PUMP_SPEED, ("1",)), (cooling.PUMP_POWER, ("1",)), (cooling.PUMP_RUNNING, ("1",)),
-    (cooling.VALVE_POSITION, ("1",)), (cooling.RESERVOIR_LEVEL, ()), (cooling.AIR_TEMPERATURE, ()),
-    (cooling.AIR_HUMIDITY, ()), (cooling.LEAK, ("cdu",)),
-)  # fmt: skip
-
-
-def table_of(world: World) -> np.ndarray[tuple[int], np.dtype[np.int32]]:
-    """Intern what a poll reads, in its order."""
-    keys: list[tuple[Metric, Labels]] = []
-    for name in world.names:
-        keys += [(metric, (name, "", *tail)) for metric, tail in MAIN]
-    for name in world.names:
-        side = f"{name}-facility"
-        keys.append((cooling.FLOW, (side, "", "supply")))
-        keys += [(cooling.COOLANT_TEMPERATURE, (side, "", at)) for at in ("supply", "return")]
-    for name in world.names:
-        for branch in world.branches:
-            keys += [
-                (cooling.FLOW, (name, branch, "")),
-                (cooling.COOLANT_TEMPERATURE, (name, branch, "return")),
-                (power.RACK_POWER, (f"{name}-{branch}",)),
-            ]
-    for name in world.names:
-        for branch in world.branches:
-            for chip in range(CHIPS):
-                device = (f"{name}-{branch}-a{chip}",)
-                keys += [(accelerators.TEMPERATURE, device), (accelerators.POWER, device)]
-    return world.table.intern_all(keys)
