@@ -85,7 +85,7 @@ class CoolingFlowImbalance(CoolingDetector[CoolingFlowImbalanceSettings]):
         """Return the score of branches with too little flow for what they cool ([place, k])."""
         own, flow = self.settings, cooling[FLOW_TO]
         high = row_quantile(cooling.load, 0.9)[:, None]
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(all="ignore"):
             loaded = cooling.load >= own.loaded * high
             rate = np.where(loaded & (cooling.load > 0), flow / (cooling.load / 1000.0), np.nan)
             rest = cooling.places.among_siblings(rate, 2)

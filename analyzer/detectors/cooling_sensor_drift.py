@@ -78,7 +78,7 @@ class CoolingSensorDrift(CoolingDetector[CoolingSensorDriftSettings]):
     def _doubts(self, view: View) -> Iterator[tuple[Cooling, Doubt]]:
         own, mains = self.settings, self.mains(view)
         worth = standing_out(view, own.hold, Margins(balance=STAYS * own.balance_ratio))
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(all="ignore"):
             if worth.any():
                 cooling = self.of_loops(view, worth)
                 balance = heat_balance(cooling)

@@ -53,7 +53,7 @@ def heat_balance(cooling: Cooling) -> Balance:
     def work() -> Balance:
         rise = cooling[WARM] - cooling.cold
         high = row_quantile(cooling.load, 0.9)[:, None]
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(all="ignore"):
             judged = (cooling.load >= LEAST_LOAD * high) & (cooling.heat > 0) & (rise > 0.5)
             ratio = np.log(np.where(judged, cooling.heat / cooling.load, np.nan))
             chosen = np.where(reference(cooling, ratio), rise, np.nan)

@@ -47,7 +47,7 @@ class Chips:
         """Logarithm of the thermal resistance, K/W ([chip, bin + 1])."""
         above = self.case - self.cold
         high = row_quantile(self.power, 0.9)[:, None]
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(all="ignore"):
             judged = (self.power >= LEAST_LOAD * high) & (self.power > 0) & (above >= LEAST_KELVIN)
             return np.asarray(np.log(np.where(judged, above / self.power, np.nan)), np.float64)
 

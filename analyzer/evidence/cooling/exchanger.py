@@ -48,7 +48,7 @@ def exchanger(cooling: Cooling) -> Exchanger:
 
 def _exchanger(cooling: Cooling) -> Exchanger:
     heat, water = cooling.heat, cooling.of_facility(FLOW_TO)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         cold_end = cooling.cold - cooling.of_facility(COLD)
         warm_end = cooling[WARM] - cooling.of_facility(WARM)
         judged = (heat > 0) & (heat >= LEAST_LOAD * row_quantile(heat, 0.9)[:, None])
@@ -71,7 +71,7 @@ def _allowed(cooling: Cooling, raw: Floats, flow: Floats) -> Exchanger:
     middle = row_median(x)
     dx, dy = x - middle[:, None], y - row_median(y)[:, None]
     low, high = row_quantile(x, 0.05), row_quantile(x, 0.95)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         slope = np.nansum(dx * dy, axis=1) / np.nansum(dx * dx, axis=1)
         shown = (high - low >= VARIED) & np.isfinite(slope)
         power = np.where(shown, np.clip(slope, *FILMS), FILM)

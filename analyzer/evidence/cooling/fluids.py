@@ -62,7 +62,7 @@ def fluid_of(name: str) -> Fluid:
 
 def dew_point(celsius: Floats, humidity: Floats) -> Floats:
     """Return the dew point of air (°C) by Magnus' formula; `humidity` is a ratio, 0..1."""
-    with np.errstate(divide="ignore", invalid="ignore"):
+    with np.errstate(all="ignore"):
         logged = np.log(np.where(humidity > 0, humidity, np.nan))
         strength = logged + 17.62 * celsius / (243.12 + celsius)
         return np.asarray(243.12 * strength / (17.62 - strength), np.float64)

@@ -55,7 +55,7 @@ class Pumps:
 def pumps(cooling: Cooling, droop: float) -> Pumps:
     """Return what the pumps do; `droop` is the usual share of shut-off head lost in service."""
     flow, speed = cooling[FLOW_TO], cooling[SPEED]
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         own = np.where(
             np.isfinite(cooling[DROP]), cooling[DROP], cooling[PRESSED] - cooling[SUCKED]
         )
@@ -72,11 +72,11 @@ def pumps(cooling: Cooling, droop: float) -> Pumps:
         normal = np.where(usable, head / speed**2, np.nan)
         power = cooling[PUMPS_POWER]
         lifted = head * flow / 60.0  # kPa x L/s = W
-        efficiency = np.where(usable & (power > 0), lifted / power, np.nan)
+        efficiency = np.where(usable & (power >= 1.0), lifted / power, np.nan)
     chosen = reference(cooling, normal)
     x, y = np.where(chosen, each, np.nan), np.where(chosen, normal, np.nan)
     duty, usual_head = row_median(x), row_median(y)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         slope = _slope(x, y, duty, usual_head, droop)
         curve = usual_head[:, None] - slope[:, None] * (each - duty[:, None])
         shortfall = 1.0 - normal / np.where(curve > 0, curve, np.nan)

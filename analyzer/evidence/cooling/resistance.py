@@ -45,7 +45,7 @@ class Resistance:
 def resistance(cooling: Cooling, drop: Floats) -> Resistance:
     """Return the resistance of each place, given the pressure drop over it (kPa)."""
     flow = cooling[FLOW_TO]
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         usable = (flow >= LEAST_FLOW) & (drop >= LEAST_DROP)
         x = np.log(np.where(usable, flow, np.nan))
         y = np.log(np.where(usable, drop, np.nan))
@@ -58,7 +58,7 @@ def _exponent(cooling: Cooling, x: Floats, y: Floats) -> Floats:
     chosen = reference(cooling, y)
     xs, ys = np.where(chosen, x, np.nan), np.where(chosen, y, np.nan)
     dx, dy = xs - row_median(xs)[:, None], ys - row_median(ys)[:, None]
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         count = np.isfinite(dx).sum(axis=1)
         varied = np.nansum(dx * dx, axis=1)
         slope = np.nansum(dx * dy, axis=1) / varied

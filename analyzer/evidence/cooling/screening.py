@@ -46,7 +46,7 @@ def _of_all(cooling: Cooling) -> Usual:
         found = resistance(every, every.drive)
         rise = every[WARM] - every.cold
         high = row_quantile(every.load, 0.9)
-        with np.errstate(invalid="ignore", divide="ignore"):
+        with np.errstate(all="ignore"):
             judged = (every.load >= LEAST_LOAD * high[:, None]) & (every.heat > 0) & (rise > 0.5)
             share = np.log(np.where(judged, every.heat / every.load, np.nan))
         kept[size] = Usual(
@@ -92,7 +92,7 @@ def _standing(view: View, hold: float) -> Standing:
     flow, drive = now[FLOW_TO][:, 0], now.drive[:, 0]
     rise, load, heat = (now[WARM] - now.cold)[:, 0], now.load[:, 0], now.heat[:, 0]
     thick = (2.0 - known.exponent) * np.log(now.thickness[:, 0])
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         raw = np.log(drive) - known.exponent * np.log(flow) - thick
         harder = raw - known.resistance
         siblings = places.among_siblings(harder[:, None], 4)[:, 0]

@@ -35,7 +35,7 @@ def suspects(cooling: Cooling) -> list[Suspect]:
     rise = (cooling[WARM] - cooling.cold)[:, -1]
     flow = _flow_off(cooling)
     cold, warm = _cold_off(cooling), _warm_off(cooling)
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         told_cold = np.log(rise / np.clip(rise + cold, 1e-3, None))
         told_warm = np.log(rise / np.clip(rise - warm, 1e-3, None))
     return [
@@ -64,7 +64,7 @@ def _flow_off(cooling: Cooling) -> Floats:
     found = resistance(cooling, cooling.pressure_drop)
     change = found.log - usual(cooling, found.log, ())[:, None]
     of_branches = less_common(cooling, change)[:, -1] / -found.exponent
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         summed = np.log(cooling[FLOW_TO] / branch_sum(cooling))
     of_main = (summed - usual(cooling, summed, ())[:, None])[:, -1]
     told = np.where(np.isfinite(of_main), of_main, change[:, -1] / -found.exponent)
@@ -84,7 +84,7 @@ def _warm_off(cooling: Cooling) -> Floats:
     branched = np.flatnonzero(cooling.places.branched)
     mixed = np.zeros(flow.shape)
     np.add.at(mixed, cooling.places.main[branched], flow[branched] * warm[branched])
-    with np.errstate(invalid="ignore", divide="ignore"):
+    with np.errstate(all="ignore"):
         away = warm - mixed / branch_sum(cooling)
     away[cooling.places.branched] = np.nan
     return (away - usual(cooling, away, ())[:, None])[:, -1]
