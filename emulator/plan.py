@@ -10,13 +10,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from emulator.facility import CDU, facility_devices, loops_and_feeds
+
 NVSWITCHES = 2
 NVLINKS = 4
 """Links of one accelerator; half of them to each NVSwitch of its host."""
 
 
-CDU = "cdu-01"
-"""The coolant distribution unit of a plan with a plant, and its loop."""
 HOST_WATTS = 2600.0
 """Of a host beside its accelerators: processors, memory, NICs, fans."""
 ACCELERATOR_WATTS = 525.0
@@ -223,7 +223,7 @@ class Plan:
                 }
                 for name in self.rack_names
             ],
-            **(self._plant() if self.plant else {}),
+            **(loops_and_feeds(self.rack_names, self.breaker) if self.plant else {}),
             "devices": self._devices(),
             "links": [
                 {
@@ -241,55 +241,13 @@ class Plan:
             ],
         }
 
-    def _plant(self) -> dict[str, Any]:
-        """Return loops and feeds."""
-        return {
-            "loops": [
-                {"name": f"{CDU}-facility", "kind": "facility", "fluid": "water"},
-                {
-                    "name": CDU,
-                    "device": CDU,
-                    "fluid": "pg25",
-                    "control": "differential_pressure",
-                    "facility": f"{CDU}-facility",
-                    "volume_liters": 300,
-                    "reservoir_liters": 40,
-                    "racks": self.rack_names,
-                },
-            ],
-            "feeds": [
-                {
-                    "name": f"{name}-{side}",
-                    "rack": name,
-                    "breaker_amperes": self.breaker,
-                    "phases": 3,
-                    "redundant_with": f"{name}-{other}",
-                    "meter": {"device": self.meter(f"{name}-{side}")},
-                }
-                for name in self.rack_names
-                for side, other in ("AB", "BA")
-            ],
-        }
-
-    def meter(self, feed: str) -> str:
-        """Return the device that measures a feed: rack PDUs at the first rack, else meters."""
-        return f"{'pdu' if feed.startswith(self.rack_names[0]) else 'meter'}-{feed}"
-
     def _devices(self) -> list[dict[str, Any]]:
         devices: list[dict[str, Any]] = [
             {"name": leaf, "role": "switch", "tier": 1, "rack": f"r{n % self.racks + 1:02d}"}
             for n, leaf in enumerate(self.leaves)
         ]
         if self.plant:
-            devices.append({"name": CDU, "role": "cdu"})
-            devices += [
-                {"name": self.meter(f"{name}-{side}"), "role": "pdu", "rack": name}
-                for name in self.rack_names
-                for side in "AB"
-            ]
-            devices += [
-                {"name": f"shelf-{name}", "role": "pdu", "rack": name} for name in self.rack_names
-            ]
+            devices += facility_devices(self.rack_names)
         devices += [
             {
                 "name": switch,

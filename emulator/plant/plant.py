@@ -7,7 +7,8 @@ flow falls (half of its resistance is the film's, `Q^-0.8`), and modules sit in 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from emulator.plan import CDU, Plan
+from emulator.facility import CDU
+from emulator.plan import Plan
 from emulator.plant.cdu import LITRES_A_KILOWATT, Cdu, unit
 from emulator.plant.electric import Feed, RackPower
 

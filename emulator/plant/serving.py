@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from emulator.fabric import Fabric
+from emulator.facility import CDU
 from emulator.modbus import HOLDING, Cells, ModbusServer, ModbusUnits
-from emulator.plan import CDU
 from emulator.plant.cdu import Cdu
 from emulator.plant.electric import Feed
 from emulator.plant.plant import Plant

@@ -162,11 +162,11 @@ def recognised(file: Path, device: str, topology: Topology) -> str | None:
     """Return the source that makes most of a file, None if none knows it."""
     best, most = None, (0, 0)
     for name in _readers():
-        source = _built(name, device, SeriesTable(), topology)
         try:
+            source = _built(name, device, SeriesTable(), topology)
             with guarded([file]):
                 poll = source.captured([file], file.stat().st_mtime)
-        except SourceUnavailable:
+        except (SiteError, SourceUnavailable):  # or it must be told how to read, as by a map
             continue
         worth = (_brought(poll), -len(poll.refused))
         if worth > most:

@@ -29,7 +29,7 @@ def test_heat_follows_the_exponential_of_a_thermal_breaker(
     )  # fmt: skip
     (theta,) = heat(window.values, window, TAU)
     gone = np.exp(-polls * period / TAU)
-    assert theta == pytest.approx(then**2 + (first**2 - then**2) * gone, rel=1e-9)
+    assert theta == pytest.approx(then**2 + (first**2 - then**2) * gone, rel=1e-6, abs=1e-6)
 
 
 @pytest.mark.parametrize(
