@@ -49,7 +49,9 @@ class CoolingExchangerFouled(CoolingDetector[CoolingExchangerFouledSettings]):
         base = usual(cooling, found.log, view.before, renewals(cooling, view))
         lost = base[:, None] - found.log
         scores = settled((lost - found.doubt) / -np.log(1.0 - own.loss))
-        with np.errstate(invalid="ignore"):  # a meter that is off looks like an exchanger
+        with np.errstate(
+            invalid="ignore", over="ignore"
+        ):  # a meter that is off looks like an exchanger
             off = np.abs(balance.settled) >= own.balance_ratio + balance.slack[:, -1]
             scores[off, -1] = np.nan
         for place in raised(cooling, scores, view.before).tolist():

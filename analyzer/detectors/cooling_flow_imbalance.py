@@ -71,7 +71,7 @@ class CoolingFlowImbalance(CoolingDetector[CoolingFlowImbalanceSettings]):
         starved, moved = self._starved(cooling), self._moved(cooling, change)
         scores = np.where(cooling.places.branched[:, None], np.fmax(starved, moved), np.nan)
         wrong = meter_at_fault(cooling, change / found.exponent[:, None])
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             leaks = water(cooling).short >= 2.0
         touched = plugged(cooling, view)
         for place in raised(cooling, scores, view.before).tolist():
@@ -99,7 +99,7 @@ class CoolingFlowImbalance(CoolingDetector[CoolingFlowImbalanceSettings]):
     def _moved(self, cooling: Cooling, change: Floats) -> Floats:
         """Return the score of branches whose resistance changed at once ([place, k])."""
         score = np.abs(change) / np.log(self.settings.step_ratio)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             ill = (score[:, -1] >= 0.8) & cooling.places.branched
         for place in np.flatnonzero(ill).tolist():
             ill[place] = stepped(change[place])

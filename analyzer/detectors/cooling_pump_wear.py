@@ -56,7 +56,7 @@ class CoolingPumpWear(CoolingDetector[CoolingPumpWearSettings]):
         """Yield one finding for each loop whose pumps are worn."""
         cooling, own = self.mains(view), self.settings
         found = pumps(cooling, own.droop)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             inefficient = found.inefficiency >= own.inefficiency
             # a system that did not change takes less flow from a weaker pump: half as much in
             # logarithms; where flow at speed stayed, only the pressure sensor moved

@@ -65,7 +65,7 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
         water = _risen(cooling, cooling.of_facility(COLD))
         supply = _risen(cooling, cooling.of_facility(FLOW_TO))
         passes, balance = exchanger(cooling), heat_balance(cooling)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             passed = passes.log + passes.doubt - usual(cooling, passes.log, ())[:, None]
             lost = 1.0 - np.exp(passed)
             risen = cold - base[:, None]
@@ -76,7 +76,9 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
             scores = np.where(np.isfinite(cold), np.fmax(risen, hot), np.nan)
             fouled = (lost >= own.fouled) & ~(water >= own.facility_kelvin)
         scores = np.where(fouled | cooling.places.branched[:, None], 0.0, scores)
-        with np.errstate(invalid="ignore"):  # a meter that drifts up is no warm supply
+        with np.errstate(
+            invalid="ignore", over="ignore"
+        ):  # a meter that drifts up is no warm supply
             off = np.abs(balance.settled) >= own.balance_ratio + balance.slack[:, -1]
         scores[off, -1] = np.nan
         scores[np.isin(np.arange(len(scores)), cooling.facility)] = np.nan

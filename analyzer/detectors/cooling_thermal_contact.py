@@ -52,7 +52,7 @@ class CoolingThermalContact(CoolingDetector[CoolingThermalContactSettings]):
         now = self._score(found.against_peers(rise[:, -1]), found.against_peers(thermal[:, -1]))
         known = {one.about.id: one for one in view.before if isinstance(one.about, Place)}
         limit = np.array([STAYS if name in known else 1.0 for name in found.names])
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             ill = np.flatnonzero(now >= limit)
         for row in ill.tolist():
             beside = found.trail_against_peers(thermal, row)

@@ -42,7 +42,7 @@ class Balance:
         if self.error.shape[1] < 2:
             return self.error[:, -1]
         before, now = self.error[:, -2], self.error[:, -1]
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             smaller = np.where(np.abs(before) < np.abs(now), before, now)
             return np.where(before * now < 0, 0.0, np.where(np.isnan(before), now, smaller))
 
@@ -70,7 +70,7 @@ def meter_at_fault(cooling: Cooling, less_flow: Floats) -> NDArray[np.bool_]:
     `less_flow` is [place, bin + 1].
     """
     error, less = heat_balance(cooling).error[:, -1], less_flow[:, -1]
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         return np.asarray(np.abs(error + less) < EXPLAINED * np.abs(less), np.bool_)
 
 

@@ -37,7 +37,7 @@ def reference(trails: Trails, values: Floats, renewed: Floats | None = None) -> 
         known &= starts[None, :] >= renewed[:, None]
     first = np.where(known, starts, np.inf).min(axis=1)
     last = np.where(known, ends, -np.inf).max(axis=1)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         half = np.where(last - first >= SEVERAL_DAYS, (first + last) / 2, np.inf)
     older = known & (ends[None, :] <= half[:, None])
     several = older.sum(axis=1) > LEAST_BINS
@@ -162,7 +162,7 @@ def raised(trails: Trails, scores: Floats, before: Iterable[Finding]) -> NDArray
         place = place_in(trails, finding)
         if place is not None:
             limit[place] = STAYS
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         return np.flatnonzero(scores[:, -1] >= limit)
 
 

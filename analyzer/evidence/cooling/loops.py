@@ -171,7 +171,7 @@ class Cooling(Mains):
     @cached_property
     def pressure_drop(self) -> Floats:
         """Drop over each place, kPa: its own meter, else supply less return, else the main's."""
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             own = np.where(np.isfinite(self[DROP]), self[DROP], self[PRESSED] - self[SUCKED])
         return np.where(np.isfinite(own), own, own[self.places.main])
 
@@ -183,7 +183,7 @@ class Cooling(Mains):
         arbitrary, and only ever compared with itself.
         """
         speed = self[SPEED][self.places.main]
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             by_speed = np.where(speed >= 0.1, FULL_SPEED_KPA * speed**2, np.nan)
         told = np.asarray(np.isfinite(self.pressure_drop).any(axis=1), np.bool_)
         return np.where(told[:, None], self.pressure_drop, by_speed)
@@ -199,7 +199,7 @@ class Cooling(Mains):
         found = np.full(self[FLOW_TO].shape, np.nan)
         rise, middle = self[WARM] - self.cold, (self[WARM] + self.cold) / 2
         for name, mine in self._by_fluid.items():
-            with np.errstate(invalid="ignore"):
+            with np.errstate(invalid="ignore", over="ignore"):
                 found[mine] = fluid_of(name).watts(self[FLOW_TO][mine], rise[mine], middle[mine])
         return found
 
@@ -207,7 +207,7 @@ class Cooling(Mains):
     def thickness(self) -> Floats:
         """Viscosity of the coolant over that at 30 °C; 1 where no temperature is known."""
         found = np.ones(self.cold.shape)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             middle = np.where(np.isfinite(self[WARM]), (self[WARM] + self.cold) / 2, self.cold)
         for name, mine in self._by_fluid.items():
             thick = fluid_of(name).thickness(middle[mine])

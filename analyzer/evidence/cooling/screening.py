@@ -115,7 +115,7 @@ def standing_out(view: View, hold: float, margins: Margins) -> Bools:
     """Return which loops are worth a close look ([loop])."""
     key = ("cooling standing", hold, view[FLOW_TO.metric].seconds)
     now = view.once(key, lambda: _standing(view, hold))
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         stands = (
             (now.harder >= margins.resistance)
             | (now.off >= margins.balance)

@@ -216,7 +216,7 @@ def present(window: Window, hold: float) -> Floats:
     first = int(np.argmax(within.any(axis=0))) if within.any() else 0
     values = window.values[:, first:]
     low, high = window.metric.valid
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         usable = within[window.clock, first:] & (values >= low) & (values <= high)
         fresh = window.until - window.last_at <= limit
     enough = usable.sum(axis=1) >= 2

@@ -73,7 +73,7 @@ class Water:
         reservoir's size is not.
         """
         cooling = self.cooling
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             warm = np.where(np.isfinite(cooling[WARM]), cooling[WARM], cooling.cold)
             middle = (cooling.cold + warm) / 2.0
         swollen = (self.expansion * self.volume)[:, None] * (middle - 30.0)
@@ -107,7 +107,7 @@ class Water:
         jitter = np.diff(self.corrected, axis=1)
         noise = PER_MAD * row_median(np.abs(jitter)) / np.sqrt(2.0)
         steps = -np.diff(_filled(values), axis=1)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             largest = np.fmax.reduce(steps, axis=1, initial=0.0)
             lowest = np.fmin.reduce(values, axis=1, initial=np.inf)
             steady = (largest <= ONE_STEP * lost) & (values[:, -1] <= lowest + 3.0 * noise + 0.1)
@@ -125,7 +125,7 @@ class Water:
         """Share by which the return pressure fell below its usual at such a speed ([place])."""
         cooling = self.cooling
         pressure, speed = cooling[SUCKED], cooling[SPEED]
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             alike = (np.abs(speed - speed[:, -1:]) <= 0.05) | ~np.isfinite(speed[:, -1:])
             values = np.where(alike & (pressure > 10.0), pressure, np.nan)
             base = usual(cooling, values, ())
@@ -156,7 +156,7 @@ def falls(cooling: Cooling) -> Bools:
     """Return which places' loops lose water by their level ([place])."""
     found = np.zeros(len(cooling.places), np.bool_)
     for loss in water(cooling).losses:
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             found |= (loss.liters > np.maximum(0.4, loss.limit_noise)) & loss.steady
     return found[cooling.places.main]
 

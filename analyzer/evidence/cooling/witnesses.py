@@ -96,7 +96,7 @@ def levels(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
     for loss in found.losses:
         limit = np.where(found.compensated, limits.liters, 2.0 * limits.liters)
         limit = np.maximum(limit, loss.limit_noise)
-        with np.errstate(invalid="ignore"):
+        with np.errstate(invalid="ignore", over="ignore"):
             weight = loss.liters / limit
             told = loss.steady & (weight >= HALF_LIMIT) & ~cooling.places.branched
         for place in np.flatnonzero(told).tolist():
@@ -136,7 +136,7 @@ def falling(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
     opened = open_work(cooling, cooling.view)[place]
     times = window.at[window.clock]
     edges = window.until - window.seconds * np.array([1.0, 2 / 3, 1 / 3, 0.0])
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         thirds = [
             row_median(np.where((times > low) & (times <= high), window.values, np.nan)) * reservoir
             for low, high in pairwise(edges.tolist())
@@ -163,7 +163,7 @@ def flows(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
     """Yield places from which less comes back than goes in; never enough alone."""
     short = water(cooling).short
     flow = cooling[FLOW_TO][:, -1]
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         limit = np.maximum(limits.short_liters_per_minute, limits.short_ratio * flow)
         told = np.flatnonzero(short >= limit)
     for place in told.tolist():
@@ -182,7 +182,7 @@ def flows(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
 def pressures(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
     """Yield loops whose return pressure decays; never enough alone."""
     depressed = water(cooling).depressed
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         told = np.flatnonzero((depressed >= limits.pressure_ratio) & ~cooling.places.branched)
     for place in told.tolist():
         pressure, share = last(cooling[SUCKED], place), float(depressed[place])
@@ -204,7 +204,7 @@ OFTEN = 3
 def refills(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
     """Yield loops that are refilled far more than is their norm."""
     much, norm, times = water(cooling).refilled
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         limit = np.maximum(limits.refill_factor * np.nan_to_num(norm), limits.refill_liters)
         told = np.flatnonzero((much >= limit) & np.isfinite(norm))
     for place in told.tolist():
