@@ -149,6 +149,11 @@ class Fabric:
         self._training[cable_id] = self.now + seconds
         self._fallen.add(cable_id)
 
+    def begin(self, now: float) -> None:
+        """Let time begin to pass now: nothing moved while it was set up."""
+        with self._moving:
+            self.began = self.now = self._stepped = now
+
     def carry(self, now: float) -> None:
         """Let flows go on until now between two steps, so that counters are as fresh as asked."""
         if self.traffic is not None:

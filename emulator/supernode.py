@@ -101,7 +101,7 @@ class Supernode:
 
         The scenario begins here, not when the files were written.
         """
-        self.world.fabric.began = self._clock.now()
+        self.world.fabric.begin(self._clock.now())
         while True:
             events = await asyncio.to_thread(self.step, self._clock.now())
             if events:

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from emulator.fabric import Fabric
 from emulator.plan import Plan
 from emulator.plant.cdu import Cdu, unit
 from emulator.plant.electric import VOLTS, Feed, RackPower
@@ -146,6 +147,14 @@ def test_a_cap_slows_what_the_rack_holds() -> None:
     rack.advance(1.0, 60_000.0)
     assert rack.watts == pytest.approx(50_000.0, rel=1e-9)
     assert rack.slowed == pytest.approx(0.2, rel=1e-9)
+
+
+def test_what_passed_while_a_hall_was_set_up_moved_no_meter() -> None:
+    fabric = Fabric(Plan(racks=1, hosts_per_rack=1, rails=1, plant=True), 1, 1_800_000_000.0)
+    fabric.begin(1_800_000_100.0)
+    fabric.advance(1_800_000_110.0)
+    for feed in fabric.supplied().feeds.values():
+        assert feed.watt_hours == pytest.approx(feed.watts * 10.0 / 3600.0, rel=0.05)
 
 
 def test_a_plant_stands_still_before_anybody_reads_it() -> None:
