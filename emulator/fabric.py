@@ -150,8 +150,10 @@ class Fabric:
         self._fallen.add(cable_id)
 
     def begin(self, now: float) -> None:
-        """Let time begin to pass now: nothing moved while it was set up."""
+        """Let time begin to pass now: while it was set up nothing moved but meters of energy."""
         with self._moving:
+            if self.plant is not None:
+                self.plant.count(now - self.now)
             self.began = self.now = self._stepped = now
 
     def carry(self, now: float) -> None:

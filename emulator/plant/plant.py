@@ -57,6 +57,11 @@ class Plant:
                 heat[name] = 0.0 if rack.dark else LIQUID_SHARE * given
             self.cdu.advance(step, heat)
 
+    def count(self, seconds: float) -> None:
+        """Let so much time pass in which everything goes on as it is."""
+        for feed in self.feeds.values():
+            feed.watt_hours += feed.watts * seconds / 3600.0
+
     def warmer(self, rack: str) -> float:
         """Return by how many kelvin the water of a rack is warmer than it should be."""
         flow = self.cdu.hydraulics.flows.get(rack, 0.0)

@@ -79,14 +79,26 @@ class PlantServing:
                     Served(f"pdu-{feed.name}", "snmp", agent, {"rack": name, "feed": feed.name})
                 )
         for feed in self._meters:
-            units = ModbusUnits(_only(feed))
+            units = ModbusUnits(self._only(feed))
             options = {"rack": feed.name.rpartition("-")[0], "feed": feed.name,
                        "mapping": "meter_three_phase"}  # fmt: skip
             found.append(Served(f"meter-{feed.name}", "modbus", ModbusServer(units), options))
         return found
 
     def _tell(self, feed: str) -> Callable[[], Mib]:
-        return self._pdus[feed].mib
+        def tell() -> Mib:
+            self._pdus[feed].watt_hours = self._energy(self._plant.feeds[feed])
+            return self._pdus[feed].mib()
+
+        return tell
+
+    def _energy(self, feed: Feed) -> float:
+        """Return what a meter has counted, what flowed since the last step included (Wh)."""
+        return feed.watt_hours + feed.watts * max(self._now() - self._fabric.now, 0.0) / 3600.0
+
+    def _only(self, feed: Feed) -> Callable[[int], Cells | None]:
+        """Return what a meter holds, which is unit 1 of its server and the only one."""
+        return lambda unit: dict(_meter(feed, self._energy(feed))) if unit == 1 else None
 
     def update(self) -> None:
         """Show what is so now."""
@@ -100,7 +112,6 @@ class PlantServing:
                 phase.volts, phase.amperes = volts, amperes
                 phase.power_factor = feed.power_factor * feed.meter
             pdu.up += passed
-            pdu.watt_hours = feed.watt_hours
         for name, site in self._shelves:
             rack = self._plant.racks[name]
             site.shelves["1"] = Shelf(
@@ -165,12 +176,7 @@ class PlantServing:
         return kilopascals + self._noise.gauss(0.0, NOISE["kilopascals"])
 
 
-def _only(feed: Feed) -> Callable[[int], Cells | None]:
-    """Return what a meter holds, which is unit 1 of its server and the only one."""
-    return lambda unit: dict(_meter(feed)) if unit == 1 else None
-
-
-def _meter(feed: Feed) -> list[tuple[tuple[int, int], int]]:
+def _meter(feed: Feed, watt_hours: float) -> list[tuple[tuple[int, int], int]]:
     """Return the registers of a three-phase meter: floats, the first word the high one."""
     words: list[tuple[tuple[int, int], int]] = []
     shown = [*zip(feed.shown_volts, feed.amperes, strict=True)]
@@ -178,7 +184,7 @@ def _meter(feed: Feed) -> list[tuple[tuple[int, int], int]]:
         words += _float(CURRENTS + 2 * number, amperes)
         words += _float(VOLTAGES + 2 * number, volts)
     words += _float(POWER, feed.watts * feed.meter / 1000.0)
-    energy = round(feed.watt_hours).to_bytes(8, "big")
+    energy = round(watt_hours).to_bytes(8, "big")
     words += [
         ((HOLDING, ENERGY + n), int.from_bytes(energy[2 * n : 2 * n + 2], "big")) for n in range(4)
     ]
