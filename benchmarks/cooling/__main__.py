@@ -7,10 +7,9 @@ by hall, so that a run that was cut short goes on; `--print` judges nothing and 
 `--write` puts the tables into docs/cooling.md, between the marks that stand there.
 """
 
-import argparse
 import sys
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -29,8 +28,8 @@ from benchmarks.cooling.judging import (
 )
 from benchmarks.cooling.tables import figures
 from benchmarks.cooling.world import DAY, Case
-from benchmarks.kept import HOUSE, Keeper
-from benchmarks.report import between
+from benchmarks.halls import Telling
+from benchmarks.kept import HOUSE
 
 PAGE = HOUSE / "docs" / "cooling.md"
 HALL = 8
@@ -62,50 +61,25 @@ def live(make: Making, seconds: float, seed: list[int]) -> list[Result]:
     return judged(make(np.random.default_rng(seed)), np.random.default_rng([*seed, 9]), seconds)
 
 
-def main() -> int:
-    """Judge as much as was asked for, and print."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--each", type=int, default=1, help="halls of every fault")
-    parser.add_argument("--leaks", type=int, default=8, help="loops with a slow leak")
-    parser.add_argument("--quiet", type=int, default=8, help="quiet loops")
-    parser.add_argument("--days", type=float, default=14.0, help="for which those are watched")
-    parser.add_argument("--seed", type=int, default=1, help="of the first hall")
-    parser.add_argument("--keep", type=Path, help="folder of results, hall by hall")
-    parser.add_argument("--print", action="store_true", help="judge nothing, take what is kept")
-    parser.add_argument("--errors", action="store_true", help="also what was said wrongly")
-    parser.add_argument("--write", action="store_true", help="into docs/cooling.md")
-    asked = parser.parse_args()
-    keeper = Keeper(asked.keep, any_sources=asked.print)
-    results: list[Result] = []
-    if asked.print:
-        for name in keeper.names():
-            results += of_json(keeper.find(name) or [])
-    else:
-        for name, how in halls(asked.each, asked.leaks, asked.quiet, asked.days, asked.seed):
-            found = keeper.find(name)
-            if found is None:
-                found = to_json(live(*how))
-                keeper.keep(name, found)
-            results += of_json(found)
-    if not results:
-        sys.stderr.write("nothing is kept: run `python -m benchmarks.cooling --keep FOLDER`\n")
-        return 1
-    print(figures(results))
-    if asked.errors:
-        _errors(results)
-    if asked.write:
-        text = f"Made by `python -m benchmarks.cooling`; simulated.\n\n{figures(results)}"
-        PAGE.write_text(between(PAGE.read_text("utf-8"), text), encoding="utf-8")
-    return 0
-
-
-def _errors(results: list[Result]) -> None:
+def errors(results: Sequence[Result]) -> Iterator[str]:
+    """Yield what was said wrongly, a line each."""
     for one in results:
         where = f"{one.fault or 'quiet'} {one.strength} {one.control}"
         for said in one.false:
-            print(f"false: {where}: {said.kind} {said.because}")
+            yield f"false: {where}: {said.kind} {said.because}"
         if one.fault and one.right is None:
-            print(f"missed: {where}: {[said.kind for said in one.after]}")
+            yield f"missed: {where}: {[said.kind for said in one.after]}"
+
+
+def main() -> int:
+    """Judge as much as was asked for, and print."""
+    telling = Telling(PAGE, "benchmarks.cooling", to_json, of_json, figures, errors)
+    parser = telling.parser(__doc__)
+    parser.add_argument("--leaks", type=int, default=8, help="loops with a slow leak")
+    parser.add_argument("--quiet", type=int, default=8, help="quiet loops")
+    asked = parser.parse_args()
+    every = halls(asked.each, asked.leaks, asked.quiet, asked.days, asked.seed)
+    return telling.run(asked, ((name, partial(live, *how)) for name, how in every))
 
 
 if __name__ == "__main__":

@@ -1,15 +1,14 @@
 """What was said of simulated loops, as Markdown tables with numbers and exact bounds."""
 
-from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
 
-from analyzer.scoring.bounds import Rate, Share
+from analyzer.scoring.bounds import Share
 from analyzer.scoring.tables import table
 from benchmarks.cooling.faults import BY_NAME, CONTROLS, FAULTS, HOUR, STRENGTHS
 from benchmarks.cooling.judging import Result, Said
-from fabrichealth.kinds import KINDS, Severity
+from benchmarks.halls import false_by_week, first_said
 
 WITHIN = 6.0
 """Hours within which a slow leak must be found."""
@@ -71,17 +70,11 @@ def _by_control(ill: Sequence[Result]) -> str:
 
 def _confusion(ill: Sequence[Result]) -> str:
     """Return what was said first of each fault, by kind."""
-    kinds = [name for name in KINDS if name.startswith("cooling.")]
-    rows = []
-    for kind in kinds:
-        mine = [one for one in ill if str(BY_NAME[one.fault].kind) == kind]
-        if not mine:
-            continue
-        first = Counter(one.after[0].kind if one.after else "nothing" for one in mine)
-        cells = [str(first[other]) if first[other] else "" for other in [*kinds, "nothing"]]
-        rows.append([kind.removeprefix("cooling."), str(len(mine)), *cells])
-    head = ["what it is", "n", *(kind.removeprefix("cooling.") for kind in kinds), "nothing"]
-    return f"What was said first:\n\n{table(head, rows)}"
+    return first_said(
+        "cooling.",
+        ((str(BY_NAME[one.fault].kind), one.after[0].kind if one.after else "nothing")
+         for one in ill),
+    )  # fmt: skip
 
 
 def _wrong_before(ill: Sequence[Result]) -> str:
@@ -106,14 +99,7 @@ def _slow_leaks(leaks: Sequence[Result]) -> str:
 def _quiet(quiet: Sequence[Result]) -> str:
     weeks = sum(one.days for one in quiet) / WEEK_DAYS
     said = [one for result in quiet for one in result.said]
-    rows = []
-    for severity in (Severity.PAGE, Severity.TICKET):
-        mine = [one for one in said if one.severity == severity]
-        kinds = Counter(one.kind for one in mine)
-        words = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common()) or "none"
-        rows.append([f"{severity}s", str(len(mine)), str(Rate(len(mine), weeks)), words])
-    head = ["false", "n", "per loop and week", "kinds"]
     return (
         f"{len(quiet)} quiet loops, {weeks:.1f} loop-weeks with load steps, setpoint changes and a "
-        f"filter service each:\n\n{table(head, rows)}"
+        f"filter service each:\n\n{false_by_week(said, weeks, 'loop')}"
     )

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from analyzer.scoring.bounds import Rate, Share
+from analyzer.scoring.bounds import Share
 from analyzer.scoring.tables import table
+from benchmarks.halls import false_by_week, first_said
 from benchmarks.power.faults import BY_NAME, FAULTS, STRENGTHS
 from benchmarks.power.judging import Result
-from fabrichealth.kinds import KINDS, Severity
 
 
 def figures(results: Sequence[Result]) -> str:
@@ -41,15 +41,11 @@ def _found(ill: Sequence[Result]) -> str:
 
 def _confusion(ill: Sequence[Result]) -> str:
     """Return what was said first of each fault, by kind."""
-    kinds = [name for name in KINDS if name.startswith("power.")]
-    rows = []
-    for kind in kinds:
-        mine = [one for one in ill if str(BY_NAME[one.fault].kind) == kind]
-        first = Counter(one.after[0].kind if one.after else "nothing" for one in mine)
-        cells = [str(first[other]) if first[other] else "" for other in [*kinds, "nothing"]]
-        rows.append([kind.removeprefix("power."), str(len(mine)), *cells])
-    head = ["what it is", "n", *(kind.removeprefix("power.") for kind in kinds), "nothing"]
-    return f"What was said first:\n\n{table(head, rows)}"
+    return first_said(
+        "power.",
+        ((str(BY_NAME[one.fault].kind), one.after[0].kind if one.after else "nothing")
+         for one in ill),
+    )  # fmt: skip
 
 
 def _false(ill: Sequence[Result]) -> str:
@@ -64,14 +60,8 @@ def _false(ill: Sequence[Result]) -> str:
 def _quiet(quiet: Sequence[Result]) -> str:
     weeks = sum(one.days for one in quiet) / 7.0
     said = [one for result in quiet for one in result.said]
-    rows = []
-    for severity in (Severity.PAGE, Severity.TICKET):
-        mine = [one for one in said if one.severity == severity]
-        kinds = Counter(one.kind for one in mine)
-        words = ", ".join(f"{kind} {count}" for kind, count in kinds.most_common()) or "none"
-        rows.append([f"{severity}s", str(len(mine)), str(Rate(len(mine), weeks)), words])
-    head = ["false", "n", "per rack and week", "kinds"]
     return (
         f"{len(quiet)} quiet racks, {weeks:.1f} rack-weeks of jobs, racks switched off, silent "
-        f"agents, wild readings, sags and supplies that rest:\n\n{table(head, rows)}"
+        "agents, wild readings, sags and supplies that rest:\n\n"
+        f"{false_by_week(said, weeks, 'rack')}"
     )
