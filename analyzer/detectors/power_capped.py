@@ -56,9 +56,9 @@ class PowerCapped(Detector[PowerCappedSettings]):
         """Yield one finding for each rack that is capped."""
         own = self.settings
         found = capped(view, own.span, own.close)
-        long = capped(view, own.alone, own.close)
+        clipped, long = found.clipped(own.span), found.clipped(own.alone)
         before = {str(one.about): one.since for one in view.before}
-        at_limit = (found.clipped >= own.polls) & np.isfinite(found.share)
+        at_limit = (clipped >= own.polls) & np.isfinite(found.share)
         for row in np.flatnonzero(at_limit).tolist():
             (rack,) = found.power.labels(row)
             since = float(found.since[row])
@@ -66,14 +66,14 @@ class PowerCapped(Detector[PowerCappedSettings]):
                 continue
             said = slowed(view, rack, since, own.slower, own.busy)
             held = found.power.last_at[row] - since >= own.alone * own.polls
-            flat = long.clipped[row] >= own.polls and held
+            flat = long[row] >= own.polls and held
             if said.many == 0 and (said.heard > 0 or not flat):
                 continue
-            yield _finding(found, row, said, own.polls, before)
+            yield _finding(found, row, said, float(clipped[row]) / own.polls, before)
 
 
 def _finding(
-    found: Capped, row: int, said: Slowed, polls: float, before: dict[str, float]
+    found: Capped, row: int, said: Slowed, score: float, before: dict[str, float]
 ) -> Finding:
     (rack,) = found.power.labels(row)
     about = Place("rack", rack)
@@ -84,7 +84,7 @@ def _finding(
     return Finding(
         kind=POWER_CAPPED,
         about=about,
-        score=max(float(found.clipped[row]) / polls, 1.0),
+        score=max(score, 1.0),
         since=min(since, before.get(str(about), since)),
         at=at,
         evidence=[

@@ -42,7 +42,7 @@ class PowerFeedLost(Detector[PowerFeedLostSettings]):
         found = feeds(view)
         before = {str(one.about): one.since for one in view.before}
         for loss in losses(view, found, self.settings.taken_over):
-            about = Place("feed", loss.name)
+            about, worst = Place("feed", loss.name), _worst(found, loss.name)
             yield Finding(
                 kind=POWER_FEED_LOST,
                 about=about,
@@ -51,18 +51,17 @@ class PowerFeedLost(Detector[PowerFeedLostSettings]):
                 at=loss.at,
                 evidence=[
                     evidence(loss.metric, loss.labels, loss.value, loss.at, loss.says, loss.usual),
-                    *_partner(found, loss),
+                    *_partner(found, worst),
                 ],
-                because=_because(found, loss),
+                because=_because(found, loss, worst),
                 detail=loss.detail,
             )
 
 
-def _because(found: Feeds, loss: Loss) -> str:
+def _because(found: Feeds, loss: Loss, worst: tuple[int, float] | None) -> str:
     said = f"{loss.name}: {loss.says}"
     if loss.taken:
         said = f"{said}; {loss.taken}"
-    worst = _worst(found, loss.name)
     if worst is not None:
         row, share = worst
         other = found.names[int(found.feed_of[row])]
@@ -82,8 +81,7 @@ def _worst(found: Feeds, name: str) -> tuple[int, float] | None:
     return int(rows[np.nanargmax(load)]), float(np.nanmax(load))
 
 
-def _partner(found: Feeds, loss: Loss) -> Iterator[Evidence]:
-    worst = _worst(found, loss.name)
+def _partner(found: Feeds, worst: tuple[int, float] | None) -> Iterator[Evidence]:
     if worst is None:
         return
     row, share = worst

@@ -79,12 +79,14 @@ class PowerOverload(Detector[PowerOverloadSettings]):
         found = feeds(view)
         if not len(found.current):
             return
-        limits = self._limits(found)
+        theta = heat(found.load, found.current, self.settings.thermal_time)
+        lately_carried = lately(found.current, found.load, self.settings.short_span)
+        limits = self._limits(found, theta, lately_carried)
         score = np.where(found.heard, np.max([one.score for one in limits], axis=0), 0.0)
         before = {str(one.about.id): one for one in view.before if isinstance(one.about, Place)}
         kept = np.array([name in before for name in found.names], np.bool_)[found.feed_of]
         over = score >= np.where(kept, self.settings.release, 1.0)
-        trip = self._trips(found)
+        trip = seconds_to_trip(theta, lately_carried, self.settings.thermal_time)
         for feed in np.unique(found.feed_of[over]).tolist():
             rows = np.flatnonzero(over & (found.feed_of == feed))
             row = int(rows[np.argmax(score[rows])])
@@ -98,7 +100,7 @@ class PowerOverload(Detector[PowerOverloadSettings]):
             return 0.0
         return float((found.heard & np.isfinite(found.breaker[found.feed_of])).mean())
 
-    def _limits(self, found: Feeds) -> list[Limit]:
+    def _limits(self, found: Feeds, theta: Floats, short: Floats) -> list[Limit]:
         own = self.settings
         return [
             Limit(
@@ -107,20 +109,14 @@ class PowerOverload(Detector[PowerOverloadSettings]):
                 f"over {own.continuous_span / 60:.0f} min; {own.continuous:.0%} may flow for long",
             ),
             Limit(
-                lately(found.current, found.load, own.short_span), own.short, own.short,
+                short, own.short, own.short,
                 f"over {own.short_span:.0f} s; {own.short:.0%} may flow so long",
             ),
             Limit(
-                heat(found.load, found.current, own.thermal_time), own.heat,
-                float(np.sqrt(own.heat)),
+                theta, own.heat, float(np.sqrt(own.heat)),
                 "of the heat at which the breaker trips",
             ),
         ]  # fmt: skip
-
-    def _trips(self, found: Feeds) -> Floats:
-        theta = heat(found.load, found.current, self.settings.thermal_time)
-        load = lately(found.current, found.load, self.settings.short_span)
-        return seconds_to_trip(theta, load, self.settings.thermal_time)
 
 
 def _finding(

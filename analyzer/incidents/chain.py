@@ -6,8 +6,10 @@ stumble and accelerators slow, some time later and only downstream; a lost feed 
 partner, drops supplies, and silences the meter that hangs on it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
+from analyzer.incidents.scope import owners
 from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
     COOLING_CLOGGED,
@@ -33,6 +35,7 @@ from fabrichealth.kinds import (
     POWER_PHASE_IMBALANCE,
     POWER_SUPPLY_FAILED,
     WATCH_SOURCE_SILENT,
+    Cause,
     IncidentKind,
 )
 from fabrichealth.model import Place
@@ -65,6 +68,10 @@ STARVED = frozenset({
     POWER_CAPPED, POWER_METER_DRIFT, POWER_OVERLOAD, POWER_PHASE_IMBALANCE, POWER_SUPPLY_FAILED,
 })  # fmt: skip
 
+WARMTH = (Cause.MODULE_OVERHEATING, Cause.COOLING)
+LIKELY = 0.3
+"""So likely heat must be among the causes of a link's trouble to follow from what cools it."""
+
 HEAT_SLACK = 900.0
 """Seconds by which a victim of heat may seem to come first: slow faults begin slowly."""
 
@@ -83,6 +90,12 @@ class Ill:
     """Whether something there is known to be too hot."""
 
 
+def hot(kind: IncidentKind, causes: Mapping[Cause, float]) -> bool:
+    """Return whether a kind, or the causes found for it, say that something is too hot."""
+    likely = sum(causes.get(cause, 0.0) for cause in WARMTH)
+    return kind is OPTICS_OVERHEATING or likely >= LIKELY
+
+
 def follows(cause: Ill, ill: Ill, topology: Topology) -> bool:
     """Return whether what is ill somewhere follows from a cause upstream."""
     if cause.culprit == ill.culprit:
@@ -98,7 +111,7 @@ def _of_heat(cause: Ill, ill: Ill, topology: Topology) -> bool:
     if ill.kind in HEAT:
         return _same_water(cause, ill, topology)
     if ill.kind in WARM or (ill.kind in STUMBLING and ill.hot):
-        return bool(downstream_of(cause.culprit, topology) & _devices(ill.culprit, topology))
+        return bool(downstream_of(cause.culprit, topology) & owners(ill.culprit, topology))
     return False
 
 
@@ -167,7 +180,7 @@ def way(cause: Place, victim: Place, topology: Topology) -> list[str]:
     """Return the places from a cause to its victim, both ends included: loop, branch, rack, .."""
     steps = [cause.id.partition("/")[0]] if cause.type == "branch" else []
     steps.append(cause.id)
-    devices = sorted(_devices(victim, topology))
+    devices = sorted(owners(victim, topology))
     racks = dict.fromkeys(racks_of(cause, topology))
     for device in devices:
         rack = topology.rack_of(device)
@@ -187,10 +200,3 @@ def way(cause: Place, victim: Place, topology: Topology) -> list[str]:
 
 def _loop(place: Place) -> str:
     return place.id.partition("/")[0]
-
-
-def _devices(place: Place, topology: Topology) -> set[str]:
-    """Return the devices at a place; of a link both ends, of a part on a host that host too."""
-    devices = set(topology.devices_of(place))
-    hosts = {topology.devices[one].host for one in devices if one in topology.devices}
-    return devices | (hosts - {""})

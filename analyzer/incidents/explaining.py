@@ -10,7 +10,7 @@ before it.
 
 from collections.abc import Iterable
 
-from analyzer.incidents.chain import HEAT, STUMBLING, UPSTREAM, Ill, follows, racks_of
+from analyzer.incidents.chain import HEAT, STUMBLING, UPSTREAM, Ill, follows, hot, racks_of
 from analyzer.incidents.claims import Claim, Rival, weight
 from analyzer.incidents.scope import owners
 from fabrichealth.events import Event
@@ -22,7 +22,6 @@ from fabrichealth.kinds import (
     LINK_DEGRADED_SPEED,
     LINK_FLAPPING,
     LINK_SUBHEALTHY,
-    OPTICS_OVERHEATING,
     PARTS_BAD_BATCH,
     PARTS_SHARED_COMPONENT,
     PFC_INCAST,
@@ -30,7 +29,6 @@ from fabrichealth.kinds import (
     PFC_STORM,
     POWER_FEED_LOST,
     WATCH_SOURCE_SILENT,
-    Cause,
 )
 from fabrichealth.model import Finding, Place, place_of
 from fabrichealth.topology import Topology
@@ -47,10 +45,6 @@ CROWDED = frozenset({PFC_INCAST, FABRIC_HOT_LINK})
 PAUSING = frozenset({PFC_STORM, PFC_SLOW_RECEIVER, PFC_INCAST})
 """Kinds that say who stops the others: nobody does in a circle that a deadlock closed."""
 
-WARMTH = (Cause.MODULE_OVERHEATING, Cause.COOLING)
-LIKELY = 0.3
-"""So likely heat must be among the causes of a link's trouble to follow from what cools it."""
-
 SCALE_UP = frozenset({"nvlink", "hccs", "ub", "ualink", "cxl", "pcie"})
 
 
@@ -60,7 +54,7 @@ def explained(every: list[Claim], topology: Topology) -> list[Claim]:
     standing: list[Claim] = []
     for claim in order:
         own: list[Finding] = []
-        warm = hot(claim)
+        warm = _hot(claim)
         for finding in claim.findings:
             alone = Claim(claim.culprit, [finding], claim.victims, warm=warm)
             cause = next((one for one in standing if explains(one, alone, topology)), None)
@@ -88,17 +82,14 @@ def _first(claim: Claim, topology: Topology) -> tuple[float, ...]:
     return (4.0, -weight(claim.kind, claim.culprit), claim.since)
 
 
-def hot(claim: Claim) -> bool:
+def _hot(claim: Claim) -> bool:
     """Return whether something at a claim's culprit is known to be too hot."""
-    return any(
-        one.kind is OPTICS_OVERHEATING or sum(one.causes.get(c, 0.0) for c in WARMTH) >= LIKELY
-        for one in claim.findings
-    )
+    return any(hot(one.kind, one.causes) for one in claim.findings)
 
 
 def as_ill(claim: Claim) -> Ill:
     """Return a claim as the chain sees it."""
-    return Ill(claim.kind, claim.culprit, claim.since, hot=claim.warm or hot(claim))
+    return Ill(claim.kind, claim.culprit, claim.since, hot=claim.warm or _hot(claim))
 
 
 def _suffer(cause: Claim, claim: Claim, finding: Finding) -> None:

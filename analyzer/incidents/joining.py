@@ -8,14 +8,12 @@ that one goes on under its own name.
 from collections.abc import Callable
 
 from analyzer.incidents.alternatives import consider
-from analyzer.incidents.chain import UPSTREAM, Ill, follows
+from analyzer.incidents.chain import UPSTREAM, Ill, follows, hot
 from analyzer.incidents.claims import SLACK, Claim, Rival, weight
 from analyzer.incidents.explaining import (
-    LIKELY,
     PAUSING,
     SCALE_UP,
     SHARED,
-    WARMTH,
     as_ill,
     circle_of,
     reach,
@@ -27,7 +25,6 @@ from fabrichealth.kinds import (
     DEVICE_DOWN,
     FABRIC_ECMP_POLARIZED,
     FABRIC_HOT_LINK,
-    OPTICS_OVERHEATING,
     PFC_DEADLOCK,
     IncidentKind,
 )
@@ -104,13 +101,8 @@ def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
 
 def _ill(incident: Incident) -> Ill:
     """Return an open incident as the chain sees it."""
-    warm = sum(incident.causes.get(cause, 0.0) for cause in WARMTH) >= LIKELY
-    return Ill(
-        incident.kind,
-        incident.culprit,
-        incident.opened_at,
-        hot=warm or incident.kind is OPTICS_OVERHEATING,
-    )
+    warm = hot(incident.kind, incident.causes)
+    return Ill(incident.kind, incident.culprit, incident.opened_at, hot=warm)
 
 
 def apart(ledger: Ledger, claim: Claim) -> Incident | None:

@@ -95,7 +95,7 @@ class LastHours:
         if mark is None:
             ahead = self._since(metric, 0)
             _, after = Mark(self._number, until, 0).split(
-                [late for runs in ahead if (late := _later(runs, until)) is not None],
+                [late for runs in ahead if (late := runs.after(until)) is not None],
                 self._number,
                 until,
             )
@@ -134,9 +134,3 @@ class LastHours:
 
     def close(self) -> None:
         """There is nothing to let go of."""
-
-
-def _later(runs: Runs, until: float) -> Runs | None:
-    """Return what of runs lies beyond a moment, None if nothing does."""
-    late = runs.at > until
-    return runs.within(late.repeat(runs.count)) if late.any() else None

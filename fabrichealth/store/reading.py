@@ -6,8 +6,6 @@ comes first): then whatever is folded between the two looks is found in either.
 
 from math import inf
 
-import numpy as np
-
 from fabrichealth.errors import StoreError
 from fabrichealth.metric import Metric
 from fabrichealth.store.chunk import BLOCK, opened
@@ -115,11 +113,11 @@ class Reading:
     def _ahead(self, number: int, folded: int, until: float) -> list[Runs]:
         """Return readings of the log that are later than `until`."""
         return [
-            runs.within(np.repeat(runs.at > until, runs.count))
+            late
             for segment in self._head.segments
             if segment.newest > until
             for runs in segment.runs(number, folded)
-            if (runs.at > until).any()
+            if (late := runs.after(until)) is not None
         ]
 
     def _stop(self, number: int, end: float, seconds: float, ahead: float) -> float:

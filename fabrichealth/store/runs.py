@@ -33,6 +33,11 @@ class Runs:
             )
         )
 
+    def after(self, moment: float) -> "Runs | None":
+        """Return the samples read later than a moment, None if there are none."""
+        late = self.at > moment
+        return self.within(np.repeat(late, self.count)) if late.any() else None
+
     def within(self, keep: NDArray[np.bool_]) -> "Runs":
         """Return the samples that `keep[n]` says, without runs that have none left."""
         run = np.repeat(np.arange(len(self.count)), self.count)[keep]

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.cooling.fluids import fluid_of
 from analyzer.evidence.cooling.mains import Mains
-from analyzer.evidence.cooling.places import Places, places
+from analyzer.evidence.cooling.places import MEASURED, Places, places
 from analyzer.evidence.cooling.trails import Chosen, highest, laid, present, total
 from fabrichealth.catalogue.cooling import (
     AIR_HUMIDITY,
@@ -37,11 +37,7 @@ from fabrichealth.model import Floats, View
 from fabrichealth.settings import Duration, seconds
 from fabrichealth.topology import Loop, Topology
 
-METRICS = (
-    FLOW, COOLANT_TEMPERATURE, DIFFERENTIAL_PRESSURE, PRESSURE, PUMP_SPEED, PUMP_POWER,
-    PUMP_RUNNING, VALVE_POSITION, RESERVOIR_LEVEL, MAKEUP, AIR_TEMPERATURE, AIR_HUMIDITY,
-    RACK_POWER,
-)  # fmt: skip
+METRICS = (*MEASURED, RACK_POWER)
 """What a detector that builds `Cooling` must list under `metrics` and `recalls`."""
 
 FLOW_TO = Chosen(FLOW, "point", ("supply", ""))

@@ -5,6 +5,7 @@ without a reading: flows add up, temperatures and pressures are those of the bra
 """
 
 from collections.abc import Mapping
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -67,10 +68,12 @@ class Mains(Trails):
     def _metered(self, loop: int) -> bool:
         """Return whether every branch that is written of a loop has a place."""
         name = self.whole.loops[loop]
-        return all(
-            (name, branch) in self.whole.numbers
-            for rack in self.view.topology.racks.values()
-            if rack.loop == name
-            for branch in (rack.branch, *rack.branches)
-            if branch
-        )
+        return all((name, branch) in self.whole.numbers for branch in self._written.get(name, ()))
+
+    @cached_property
+    def _written(self) -> dict[str, set[str]]:
+        """Branches that the topology's racks name, by loop."""
+        found: dict[str, set[str]] = {}
+        for rack in self.view.topology.racks.values():
+            found.setdefault(rack.loop, set()).update({rack.branch, *rack.branches} - {""})
+        return found

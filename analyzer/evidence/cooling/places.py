@@ -33,10 +33,13 @@ from fabrichealth.model.quantiles import row_median
 
 Numbers = NDArray[np.intp]
 
-METRICS = (
+MEASURED = (
     FLOW, COOLANT_TEMPERATURE, DIFFERENTIAL_PRESSURE, PRESSURE, PUMP_SPEED, PUMP_POWER,
-    PUMP_RUNNING, VALVE_POSITION, RESERVOIR_LEVEL, MAKEUP, AIR_TEMPERATURE, AIR_HUMIDITY, LEAK,
+    PUMP_RUNNING, VALVE_POSITION, RESERVOIR_LEVEL, MAKEUP, AIR_TEMPERATURE, AIR_HUMIDITY,
 )  # fmt: skip
+"""What meters of a loop or branch say."""
+
+METRICS = (*MEASURED, LEAK)
 """Metrics whose first labels are loop and branch, or loop alone."""
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.evidence.durations import fresh, unbroken
-from analyzer.evidence.power.feeds import Places, lately
+from analyzer.evidence.power.feeds import Places, heard_lately, lately
 from fabrichealth.catalogue.accelerators import CLOCK, THROTTLED, UTILIZATION
 from fabrichealth.catalogue.power import RACK_POWER, RACK_POWER_LIMIT
 from fabrichealth.metric import Metric
@@ -31,9 +31,13 @@ class Capped:
     """Of each row ([s]); NaN where nothing says."""
     share: Floats
     """Mean over the span, over the limit ([s])."""
-    clipped: Floats
-    """Share of the polls of the span that are close to the limit ([s])."""
+    near: Floats
+    """1 where a poll is close to the limit, 0 where not, NaN where nothing is known ([s, k])."""
     since: Floats
+
+    def clipped(self, span: float) -> Floats:
+        """Return the share of the polls of a span that are close to the limit ([s])."""
+        return lately(self.power, self.near, span)
 
 
 def capped(view: View, span: float, close: float) -> Capped:
@@ -43,11 +47,9 @@ def capped(view: View, span: float, close: float) -> Capped:
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         ratio = power.values / limit[:, None]
         near = (ratio >= 1.0 - close) & (ratio <= 1.0 + BEYOND * close)
-    known = np.isfinite(ratio)
-    share = np.where(fresh(power), lately(power, ratio, span), np.nan) if len(power) else limit
-    clipped = lately(power, np.where(known, near, np.nan), span) if len(power) else limit
+    share = heard_lately(power, ratio, span)
     since, _ = unbroken(near, power)
-    return Capped(power, limit, share, clipped, since)
+    return Capped(power, limit, share, np.where(np.isfinite(ratio), near, np.nan), since)
 
 
 def _limits(view: View, power: Window) -> Floats:

@@ -75,15 +75,13 @@ def feeds(view: View) -> Feeds:
 
 def _feeds(view: View) -> Feeds:
     current = view[FEED_CURRENT]
+    labels_of = [current.labels(row) for row in range(len(current))]
+    breakers = view[FEED_BREAKER]
     rack_of = {name: feed.rack for name, feed in view.topology.feeds.items()}
-    for metric in (FEED_BREAKER, FEED_CURRENT):
-        window = view[metric]
-        for row in range(len(window)):
-            labels = window.labels(row)
-            rack_of.setdefault(labels[1], labels[0])
+    for rack, name, *_ in (*map(breakers.labels, range(len(breakers))), *labels_of):
+        rack_of.setdefault(name, rack)
     names = tuple(sorted(rack_of))
     number = {name: place for place, name in enumerate(names)}
-    labels_of = [current.labels(row) for row in range(len(current))]
     known = np.array([one[2] in PHASES for one in labels_of], np.bool_)
     current = current.select(known)
     mine = [one for one, kept in zip(labels_of, known.tolist(), strict=True) if kept]
@@ -144,3 +142,10 @@ def lately(window: Window, values: Floats, seconds: float, least: int = 2) -> Fl
     many = recent.sum(axis=1)
     total = np.where(recent, values, 0.0).sum(axis=1)
     return np.where(many >= least, total / np.maximum(many, 1), np.nan)
+
+
+def heard_lately(window: Window, values: Floats, seconds: float) -> Floats:
+    """Return the same of rows that were read within a few of their polls, NaN for the others."""
+    if not len(window):
+        return np.empty(0)
+    return np.where(fresh(window), lately(window, values, seconds), np.nan)

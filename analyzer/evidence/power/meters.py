@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.evidence.durations import fresh, unbroken
-from analyzer.evidence.power.feeds import PHASES, lately
+from analyzer.evidence.power.feeds import PHASES, heard_lately, lately
 from fabrichealth.catalogue.power import (
     FEED_CURRENT,
     FEED_ENERGY,
@@ -62,9 +62,8 @@ def metered(view: View, seconds: float) -> Metered:
     if not names:
         return Metered(names, racks, watts, np.empty(0), read, rows)
     mine = [rows[name] for name in names]
-    with np.errstate(invalid="ignore"):
-        polls = (read.until - read.times[mine] < seconds).sum(axis=1)
-        covered = polls * read.period[mine] >= COVERED * np.minimum(seconds, read.seconds)
+    polls = (read.until - read.times[mine] < seconds).sum(axis=1)
+    covered = polls * read.period[mine] >= COVERED * np.minimum(seconds, read.seconds)
     watts[:, READ] = np.where(covered, lately(read, read.values, seconds)[mine], np.nan)
     apparent = _apparent(view, names, seconds)
     factor = _by_name(view, FEED_POWER_FACTOR, names, seconds)
@@ -76,12 +75,9 @@ def metered(view: View, seconds: float) -> Metered:
 
 def _by_name(view: View, metric: Metric, names: tuple[str, ...], seconds: float) -> Floats:
     window = view[metric]
-    found = np.full(len(names), np.nan)
-    if len(window):
-        values = np.where(fresh(window), lately(window, window.values, seconds), np.nan)
-        told = {window.labels(row)[1]: values[row] for row in range(len(window))}
-        found = np.array([told.get(name, np.nan) for name in names], np.float64)
-    return found
+    values = heard_lately(window, window.values, seconds)
+    told = {window.labels(row)[1]: values[row] for row in range(len(window))}
+    return np.array([told.get(name, np.nan) for name in names], np.float64)
 
 
 def _apparent(view: View, names: tuple[str, ...], seconds: float) -> Floats:
@@ -90,16 +86,15 @@ def _apparent(view: View, names: tuple[str, ...], seconds: float) -> Floats:
     Products are of means: both hardly move together, and meters average as well.
     """
     parts = []
+    place = {name: number for number, name in enumerate(names)}
     for metric in (FEED_VOLTAGE, FEED_CURRENT):
         window = view[metric]
         values = np.full((len(names), len(PHASES)), np.nan)
-        place = {name: number for number, name in enumerate(names)}
-        if len(window):
-            mean = np.where(fresh(window), lately(window, window.values, seconds), np.nan)
-            for row in range(len(window)):
-                _, name, phase = window.labels(row)
-                if name in place and phase in PHASES:
-                    values[place[name], PHASES.index(phase)] = mean[row]
+        mean = heard_lately(window, window.values, seconds)
+        for row in range(len(window)):
+            _, name, phase = window.labels(row)
+            if name in place and phase in PHASES:
+                values[place[name], PHASES.index(phase)] = mean[row]
         parts.append(values)
     volts, amperes = parts
     same = np.isfinite(volts) == np.isfinite(amperes)
@@ -162,9 +157,7 @@ def _left(
     Only where every feed that the topology knows of the rack is read.
     """
     window = view[RACK_POWER]
-    if not len(window):
-        return np.full(len(names), np.nan)
-    mean = np.where(fresh(window), lately(window, window.values, seconds), np.nan)
+    mean = heard_lately(window, window.values, seconds)
     total = {window.labels(row)[0]: float(mean[row]) for row in range(len(window))}
     written: dict[str, set[str]] = {}
     for name, feed in view.topology.feeds.items():
