@@ -16,8 +16,9 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 
-from analyzer.evidence.pause.circles import circles, stuck
+from analyzer.evidence.pause.circles import circles, closed
 from analyzer.evidence.pause.origins import absorbed, trees
+from analyzer.evidence.pause.standing import standing
 from analyzer.evidence.pause.waiting import Allowed, Queues, Waits, waits
 from analyzer.judge import Judge, Outcome, detectors
 from analyzer.ledger import Ledger
@@ -163,8 +164,10 @@ def graph(many: int) -> None:
     built = time.process_time()
     told = trees(found, queues.paused.sum(axis=1))
     walked = time.process_time()
-    still = stuck(queues.paused, np.full(queues.paused.shape, np.nan))
-    rings = circles(queues, found, still, np.zeros(len(queues.device)), 1.0)
+    unknown = np.full(queues.paused.shape, np.nan)
+    stand = standing(queues.paused, np.ones(len(unknown), bool), unknown, unknown)
+    free = waits(queues, Allowed(valley_free=False))
+    rings = circles(closed(queues, found, stand), found, free, np.zeros(len(unknown)), 1.0)
     ended = time.process_time()
     print(
         f"graph of {len(queues.device)} queues, {len(found.waiting)} edges: {built - began:.2f} s "

@@ -10,15 +10,16 @@ from collections.abc import Iterator
 import numpy as np
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.pause.circles import Circle, circles
-from analyzer.evidence.pause.gathering import METRICS
+from analyzer.evidence.pause.circles import Circle
+from analyzer.evidence.pause.deadlocks import deadlocks, stands
+from analyzer.evidence.pause.gathering import METRICS, POLLS
 from analyzer.evidence.pause.reasons import Reasons, reasons
 from analyzer.evidence.pause.telling import begun_of
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE
 from fabrichealth.catalogue.ports import SPEED
 from fabrichealth.kinds import PFC_DEADLOCK
-from fabrichealth.model import Finding, Place, View
+from fabrichealth.model import Finding, Place, Port, View
 from fabrichealth.settings import Duration, seconds
 
 
@@ -45,14 +46,23 @@ class PfcDeadlock(Detector[PfcDeadlockSettings]):
         found = reasons(view)
         if found is None or not len(found.chosen):
             return
-        still = found.standing_still()
         since = np.full(len(found.chosen), np.inf)
-        for place in np.flatnonzero(still).tolist():
+        for place in np.flatnonzero(stands(found).still).tolist():
             since[place] = begun_of(view, found, place, 0.5)
-        period = found.pauses.period if found.pauses.period > 0 else 1.0
-        before = {str(finding.about): finding.since for finding in view.before}
-        for circle in circles(found.queues, found.graph, still, since, period):
+        before = {
+            finding.about: finding for finding in view.before if isinstance(finding.about, Port)
+        }
+        told: set[Port] = set()
+        for circle in deadlocks(found, since):
+            told.update(found.port(one) for one in circle.members.tolist())
             yield _finding(view, found, circle, since, before)
+        for about, finding in before.items():
+            if about not in told and view.now - finding.at < POLLS * found.pauses.period:
+                yield finding  # one poll that does not show it is no end
+
+
+BY_TIME = "by_time"
+"""Key of whether it is known by time which queue was first."""
 
 
 def _finding(
@@ -60,18 +70,21 @@ def _finding(
     found: Reasons,
     circle: Circle,
     since: np.ndarray[tuple[int], np.dtype[np.float64]],
-    before: dict[str, float],
+    before: dict[Port, Finding],
 ) -> Finding:
-    about = found.port(circle.trigger)
     priority = int(found.queues.priority[circle.trigger])
     members = [found.port(one) for one in circle.members.tolist()]
+    # who was first is known while the window still holds it: what was said of this circle holds
+    about = next((one for one in members if one in before), found.port(circle.trigger))
+    known = before.get(about)
+    by_time = circle.by_time if known is None else bool(known.detail.get(BY_TIME))
     start = members.index(about)
     ring = [*members[start:], *members[:start]]
     began = float(since[circle.trigger])
-    began = min(began, before.get(str(about), began))
+    began = began if known is None else min(began, known.since)
     how = (
         "it was paused first"
-        if circle.by_time
+        if by_time
         else "most queues outside the circle feed it (polls are too coarse to tell which was first)"
     )
     return Finding(
@@ -95,4 +108,5 @@ def _finding(
             f"{' -> '.join(str(port) for port in (*ring, ring[0]))}; clear that of {about}: {how}"
         ),
         victims=tuple(Place("port", str(port)) for port in ring[1:]),
+        detail={BY_TIME: float(by_time)},
     )  # fmt: skip

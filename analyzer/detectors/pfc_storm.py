@@ -13,6 +13,7 @@ from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.crossings import PRIORITIES
+from analyzer.evidence.pause.deadlocks import circling
 from analyzer.evidence.pause.gathering import METRICS
 from analyzer.evidence.pause.reasons import Origin, Reasons, reasons
 from analyzer.evidence.pause.telling import begun, branches, explains, waiting_places
@@ -61,12 +62,12 @@ class PfcStorm(Detector[PfcStormSettings]):
         if found is None:
             return
         before = {str(finding.about): finding.since for finding in view.before}
-        circling = found.circling()
-        stuck = {port.device for port in circling}
+        ring = circling(found)
+        stuck = {port.device for port in ring}
         for origin in found.origins:
             if origin.forwards and origin.share < self.settings.explained:
                 continue  # what stops it in turn was only not seen
-            if origin.port in circling or origin.stopped in circling:
+            if origin.port in ring or origin.stopped in ring:
                 continue  # nobody in a circle stops the others: it is a deadlock
             if origin.forwards and origin.port.device in stuck:
                 continue  # and what such a switch stops beside it, it stops for the same reason

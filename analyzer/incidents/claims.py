@@ -42,6 +42,8 @@ class Claim:
     rivals: list[Rival] = field(default_factory=list)
     warm: bool = False
     """Whether something at its culprit is known to be too hot, by findings that are left out."""
+    spoken: frozenset[Place] = frozenset()
+    """Culprits of everything that stands in the same pass: what is still said is no mere victim."""
     held_back: str | None = None
     """Why it is a ticket though a finding asks for a page."""
 

@@ -64,6 +64,9 @@ def explained(every: list[Claim], topology: Topology) -> list[Claim]:
                 _suffer(cause, claim, finding)
         if own:
             standing.append(Claim(claim.culprit, own, claim.victims))
+    spoken = frozenset(claim.culprit for claim in standing)
+    for claim in standing:
+        claim.spoken = spoken
     return standing
 
 

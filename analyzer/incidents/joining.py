@@ -90,13 +90,14 @@ def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
         return incident.kind is FABRIC_HOT_LINK and mine
     if claim.kind in UPSTREAM:
         return follows(as_ill(claim), _ill(incident), topology)
-    if claim.kind is PFC_DEADLOCK:
-        return incident.kind in PAUSING and bool(
-            owners(incident.culprit, topology) & circle_of(claim, topology)
-        )
-    if claim.kind is not DEVICE_DOWN or incident.opened_at < claim.since - claim.slack:
+    if incident.opened_at < claim.since - claim.slack:
         return False
-    return bool(reach(claim.culprit, topology) & owners(incident.culprit, topology))
+    if claim.kind is PFC_DEADLOCK:
+        stopped = owners(incident.culprit, topology) & circle_of(claim, topology)
+        return incident.kind in PAUSING and incident.culprit not in claim.spoken and bool(stopped)
+    return claim.kind is DEVICE_DOWN and bool(
+        reach(claim.culprit, topology) & owners(incident.culprit, topology)
+    )
 
 
 def _ill(incident: Incident) -> Ill:

@@ -2,7 +2,7 @@
 
 `ack` and `false` silence: nobody is told of the incident again, but it stays visible and keeps
 its series. Silence holds for what it was when the word was said; if it becomes graver, it is
-told of again.
+told of again, and so it is if it turns out to be something graver: a storm that is a deadlock.
 """
 
 from collections import Counter
@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fabrichealth.events import Event
-from fabrichealth.kinds import Severity
+from fabrichealth.kinds import KINDS, Severity
 from fabrichealth.model import Incident, Word
 
 SAYS = {"verdict_true": "true", "verdict_false": "false", "verdict_ack": "ack"}
@@ -35,15 +35,23 @@ def heed(incident: Incident, said: Event | None) -> bool:
     before = incident.operator
     if said is not None:
         word = SAYS[said.kind]
-        silent = word in SILENCES and incident.severity <= severity_at(incident, said.at)
+        was = grave_at(incident, said.at)
+        graver = incident.severity > was[0] or incident.kind.gravity > was[1]
+        silent = word in SILENCES and not graver
         incident.operator = Word(word, said.at, said.note, silent)
     return before != incident.operator
 
 
-def severity_at(incident: Incident, at: float) -> Severity:
-    """Return how grave an incident was at a moment; what it began with, before it began."""
-    reached = [step.severity for step in incident.history if step.at <= at]
-    return max(reached or [step.severity for step in incident.history[:1]] or [incident.severity])
+def grave_at(incident: Incident, at: float) -> tuple[Severity, int]:
+    """Return the severity, and the gravity of its kind, that an incident had reached at a moment.
+
+    Before it began: what it began with.
+    """
+    steps = [step for step in incident.history if step.at <= at] or incident.history[:1]
+    return (
+        max((step.severity for step in steps), default=incident.severity),
+        max((KINDS[step.kind].gravity for step in steps), default=incident.kind.gravity),
+    )
 
 
 @dataclass(frozen=True)

@@ -12,17 +12,9 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from analyzer.evidence.pause.waiting import Allowed, Bools, Places, Queues, Waits, waits
+from analyzer.evidence.pause.standing import Standing
+from analyzer.evidence.pause.waiting import Bools, Places, Queues, Waits
 from fabrichealth.model import Floats
-
-STUCK = 0.95
-"""Paused for so much of every poll."""
-
-STILL = 0.01
-"""And carrying less than so much of the line rate."""
-
-LEAST_POLLS = 2
-"""In so many polls, one after the other."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -38,39 +30,46 @@ class Circle:
     most queues outside the circle feed. What waits for the trigger may be paused as soon as it."""
 
 
-def stuck(paused: Floats, carried: Floats) -> Bools:
-    """Return which queues stood still in each of the last polls ([n] from [n, k] and [n, k]).
+def closed(queues: Queues, graph: Waits, stand: Standing) -> Bools:
+    """Return which standing queues wait, on every way, for others that stand ([n]).
 
-    `carried` is the share of line rate; what is not known of it does not speak against.
+    From the others a way leads to something that may let go: a host, whatever is not read, or a
+    queue that moves, though not so much that nothing that waits for it could stand still. A
+    switch that stops others for no reason that the rule of tiers knows is none of these.
+    `graph` is who waits for whom by what is known of routes.
     """
-    if paused.shape[1] < LEAST_POLLS:
-        return np.zeros(len(paused), bool)
-    held = (paused[:, -LEAST_POLLS:] >= STUCK).all(axis=1)
-    moves = (carried[:, -LEAST_POLLS:] > STILL).any(axis=1)
-    return np.asarray(held & ~moves, np.bool_)
+    waiting = np.bincount(graph.blocking, minlength=graph.vertices)
+    holding = np.ones(graph.vertices, bool)
+    holding[: graph.n] = stand.still | stand.holding(waiting[: graph.n])
+    out = np.zeros(graph.vertices, bool)
+    out[: graph.n] = ~stand.still & holding[: graph.n]
+    out[graph.n :] = queues.ends | queues.unseen | (queues.far < 0)
+    edges = holding[graph.blocking]
+    one, other = graph.waiting[edges], graph.blocking[edges]
+    while True:
+        onward = one[out[other] & ~out[one]]
+        if not len(onward):
+            return np.asarray(stand.still & ~out[: graph.n], np.bool_)
+        out[onward] = True
 
 
-def circles(queues: Queues, graph: Waits, still: Bools, since: Floats, poll: float) -> list[Circle]:
-    """Return the deadlocks among queues that stand still.
+def circles(shut: Bools, graph: Waits, free: Waits, since: Floats, poll: float) -> list[Circle]:
+    """Return the deadlocks among queues that stand and from which no way leads out (`closed`).
 
-    `graph` is who waits for whom by what is known of routes; `since` says when each queue was
-    first paused (unix seconds, [n]), and two polls apart (`poll` seconds each) is an order.
     A packet that was sent up again after it came down closes circles that no rule of tiers
-    allows, so queues from which no way leads out are looked at again without that rule.
+    allows, so they are looked for in `free`, who waits for whom without that rule. `since` says
+    when each queue was first paused (unix seconds, [n]), and two polls apart (`poll` seconds
+    each) is an order.
     """
-    closed = still & ~_leads_out(queues, graph, still)
-    if not closed.any():
-        return []
-    free = waits(queues, Allowed(valley_free=False))
     n = free.n
-    inside = np.flatnonzero((free.blocking < n) & closed[free.waiting])
-    inside = inside[closed[free.blocking[inside]]]
+    inside = np.flatnonzero((free.blocking < n) & shut[free.waiting])
+    inside = inside[shut[free.blocking[inside]]]
     edges = (free.waiting[inside], free.blocking[inside])
     matrix = csr_array((np.ones(len(edges[0])), edges), shape=(n, n))
     _, label = connected_components(matrix, directed=True, connection="strong")
     found = []
-    for name in np.flatnonzero(np.bincount(label[closed], minlength=1) > 1):
-        members = np.flatnonzero((label == name) & closed)
+    for name in np.flatnonzero(np.bincount(label[shut], minlength=1) > 1):
+        members = np.flatnonzero((label == name) & shut)
         within = (label[edges[0]] == name) & (label[edges[1]] == name)
         ring = _ring(members, edges[0][within], edges[1][within])
         feeding = np.isin(graph.blocking, ring) & ~np.isin(graph.waiting, ring)
@@ -81,22 +80,6 @@ def circles(queues: Queues, graph: Waits, still: Bools, since: Floats, poll: flo
         trigger = ring[np.argmax(heads)] if by_time else ring[np.argmax(fed)]
         found.append(Circle(ring, int(trigger), by_time))
     return found
-
-
-def _leads_out(queues: Queues, graph: Waits, still: Bools) -> Bools:
-    """Return which queues wait, at the end, for something that may let go ([n]).
-
-    A host, whatever is not read, or a queue that moves. A switch that stops others for no
-    reason that the rule of tiers knows is none of these.
-    """
-    out = np.zeros(graph.vertices, bool)
-    out[: graph.n] = ~still
-    out[graph.n :] = queues.ends | queues.unseen | (queues.far < 0)
-    while True:
-        onward = graph.waiting[out[graph.blocking] & ~out[graph.waiting]]
-        if not len(onward):
-            return out[: graph.n]
-        out[onward] = True
 
 
 def _ring(members: Places, waiting: Places, blocking: Places) -> Places:

@@ -34,6 +34,12 @@ DEEP_SECONDS = 20e-6
 PACKET_BYTES = 1024
 """Of a packet, where a queue counts packets only; that it moves is all that is asked."""
 
+STOOD = 2
+"""A counter that stood for so many polls has stopped, if the other end counts on."""
+
+COUNTS_ON = 0.5
+"""Of the time, at least: the polls of two devices are up to one apart."""
+
 METRICS = (
     PFC_RX_PAUSE, PFC_TX_PAUSE, PFC_RX_FRAMES, PFC_TX_FRAMES, QUEUE_OCCUPANCY, QUEUE_TX_BYTES,
     QUEUE_TX_PACKETS, TX_BYTES, TRANSMIT_WAIT,
@@ -56,7 +62,7 @@ class Pauses:
     occupancy: Floats
     """Bytes in the queue, mean of the last polls; NaN unknown."""
     sent: Floats
-    """Share of line rate that the queue sent, [q, k]; its port's where only that is known."""
+    """Share of line rate that the queue sent by its own counter, [q, k]; NaN where it has none."""
     period: float
     """Seconds between polls of the usual queue; NaN if none was read twice."""
     pace: Floats
@@ -161,7 +167,7 @@ def _gather(view: View) -> Pauses | None:
         each,
         carried,
         _occupancy(size, filled, filled_queue),
-        _sent(carried, each, emptied),
+        _sent(each, emptied),
         float(np.median(periods)) if len(periods) else float("nan"),
         _pace(size, [*by_queue, (waits, np.where(waiting < 0, -1, waiting * PRIORITIES))], far),
         silent,
@@ -198,7 +204,8 @@ def _credits(stopped: Shares, waits: Window, place: Places) -> None:
 def _fill_in(stopped: Shares, stops: Shares, far: Places) -> None:
     """Fill in what only the other end says, what it alone counts as time, or what moves there only.
 
-    A counter that stands still while the other end counts on is not kept by its device.
+    A counter that stands still while the other end counts on is not kept by its device, or not
+    any more.
     """
     both = np.flatnonzero(far >= 0)
     own, other = stopped.share[both], stops.share[far[both]]
@@ -206,6 +213,8 @@ def _fill_in(stopped: Shares, stops: Shares, far: Places) -> None:
     better = ~stopped.exact[both] & np.isfinite(other).any(axis=1) & exact
     stands = stopped.exact[both] & (np.nan_to_num(own).max(axis=1, initial=0.0) == 0)
     better |= stands & exact & (np.nan_to_num(other).mean(axis=1) > PAUSED)
+    ended = (own[:, -STOOD:] == 0).all(axis=1) & (other[:, -STOOD:] > COUNTS_ON).all(axis=1)
+    better |= stopped.exact[both] & exact & ended
     missing = ~np.isfinite(own).any(axis=1) | better
     stopped.share[both[missing]] = other[missing]
     stopped.exact[both[missing]] = exact[missing]
@@ -221,9 +230,9 @@ def _load(n: int, speed: Floats, window: Window, place: Places) -> Floats:
     return load
 
 
-def _sent(carried: Floats, speed: Floats, emptied: list[tuple[Window, Places, int]]) -> Floats:
-    """Return the share of line rate that each queue sent, [q, k]."""
-    sent = np.repeat(carried, PRIORITIES, axis=0)
+def _sent(speed: Floats, emptied: list[tuple[Window, Places, int]]) -> Floats:
+    """Return the share of line rate that each queue sent by its own counter, [q, k]."""
+    sent = np.full((len(speed), POLLS), np.nan)
     for window, queue, size in emptied:
         if len(window):
             still, moved, rate = placed(window, queue, POLLS)

@@ -5,7 +5,6 @@ from functools import cached_property
 
 import numpy as np
 
-from analyzer.evidence.pause.circles import circles, stuck
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import POLLS, Pauses, gather
 from analyzer.evidence.pause.origins import Tree, trees, victims
@@ -120,18 +119,6 @@ class Reasons:
     def exact(self, origin: Origin) -> bool:
         """Return whether that share is counted as time; else it is an upper bound."""
         return bool(self.shares(origin).exact[origin.queue])
-
-    def standing_still(self) -> Bools:
-        """Return which vertices stand still, by counters of time ([n])."""
-        still = stuck(self.queues.paused, self.pauses.sent[self.chosen])
-        return np.asarray(still & self.pauses.stopped.exact[self.chosen], np.bool_)
-
-    def circling(self) -> set[Port]:
-        """Return the ports of every queue that is part of a deadlock."""
-        still = self.standing_still()
-        since = np.zeros(len(self.chosen))
-        found = circles(self.queues, self.graph, still, since, 1.0) if still.any() else []
-        return {self.port(one) for ring in found for one in ring.members.tolist()}
 
     @cached_property
     def origins(self) -> list[Origin]:

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.evidence.pause.circles import circles, stuck
+from analyzer.evidence.pause.circles import circles, closed
 from analyzer.evidence.pause.origins import absorbed, trees, victims
+from analyzer.evidence.pause.standing import standing
 from analyzer.evidence.pause.waiting import Allowed, Waits, waits
 from tests.analyzer.pause.clos import Clos
 
@@ -73,9 +74,11 @@ def ring(fabric: Clos) -> None:
 
 def deadlocks(fabric: Clos) -> list[tuple[set[str], str]]:
     queues = fabric.queues()
-    still = stuck(queues.paused, np.full(queues.paused.shape, np.nan))
+    graph, free = waits(queues, Allowed()), waits(queues, Allowed(valley_free=False))
+    unknown = np.full(queues.paused.shape, np.nan)
+    stand = standing(queues.paused, np.ones(len(unknown), bool), unknown, unknown)
     since = np.full(len(queues.device), 1000.0)
-    found = circles(queues, waits(queues, Allowed()), still, since, poll=1.0)
+    found = circles(closed(queues, graph, stand), graph, free, since, poll=1.0)
     return [({fabric.told(int(one)) for one in c.members}, fabric.told(c.trigger)) for c in found]
 
 
