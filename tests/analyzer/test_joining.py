@@ -2,6 +2,8 @@
 
 from dataclasses import replace
 
+import pytest
+
 from fabrichealth.kinds import (
     DEVICE_DOWN,
     FABRIC_ECMP_POLARIZED,
@@ -17,7 +19,7 @@ from fabrichealth.kinds import (
 )
 from fabrichealth.model import Finding, Place, Port
 from fabrichealth.topology import Device, Link, Topology
-from tests.analyzer.stories import MINUTE, START, Script, Story, during, finding
+from tests.analyzer.stories import MINUTE, START, Script, Story, during, event, finding
 
 LEAF = Place("device", "leaf-0")
 
@@ -158,6 +160,38 @@ def test_storms_of_switches_that_turn_out_to_wait_in_a_circle_become_the_deadloc
     assert (incident.incident, incident.kind) == ("i1", PFC_DEADLOCK)
     assert incident.culprit == Place("port", "s0/next")
     assert ["explained by i1" in one.because for one in story.closed] == [True]
+
+
+@pytest.mark.parametrize(
+    ("begins", "ends", "deadlock"),
+    [(5, 60, 8), (1, 200, 100), (1, 10, 35)],
+    ids=["goes on beside it", "began long before and goes on", "was over long before"],
+)
+def test_a_storm_of_a_switch_of_the_circle_that_has_its_own_life_stays_its_own(
+    begins: int, ends: int, deadlock: int
+) -> None:
+    storm = during(PFC_STORM, Port("s1", "0"), (begins * MINUTE, ends * MINUTE))
+    script = joined(storm, stuck(deadlock, deadlock + 20))
+    story = Story(script, topology=ring())
+    for minute in range(deadlock + 1, deadlock + 19, 3):
+        incidents = story.until(minute * MINUTE).ledger.incidents
+        assert [one.kind for one in incidents][-1] is PFC_DEADLOCK
+        assert [one.incident for one in incidents][-1] == "i2"
+    assert all(one.merged_into is None for one in story.closed)
+
+
+@pytest.mark.parametrize("said", ["verdict_ack", "verdict_false"])
+def test_a_word_about_a_storm_does_not_silence_the_deadlock_that_it_becomes(said: str) -> None:
+    script = joined(during(PFC_STORM, Port("s1", "0"), (5 * MINUTE, 8 * MINUTE)), stuck(8, 60))
+    word = event(said, 6 * MINUTE, {"incident": "i1"})
+    story = Story(script, [word], topology=ring())
+    before = story.until(7 * MINUTE).only.operator
+    assert before is not None
+    assert before.silent
+    incident = story.until(12 * MINUTE).only
+    assert (incident.incident, incident.kind) == ("i1", PFC_DEADLOCK)
+    assert incident.operator is not None
+    assert not incident.operator.silent
 
 
 def test_a_host_that_storms_beside_a_deadlock_stays_its_own() -> None:

@@ -1,0 +1,145 @@
+"""Deadlocks told pass by pass: soon, once, under one name, and nobody in the circle beside them."""
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+
+from analyzer.evidence.pause.standing import standing
+from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
+from fabrichealth.model import Port
+from tests.analyzer.pause.polled import RING, Polled, Said
+
+BEGINS, PROVEN = 10, 13
+
+
+def circle(port: Port, second: float) -> float:
+    """Return how a circle stops its queues, and then all that feed it."""
+    if port in RING:
+        return float(second > BEGINS)
+    return 0.99 if port.device in {"l0a", "l1a"} and second > BEGINS + 1 else 0.0
+
+
+def moves(port: Port, second: float) -> float:
+    """Return a load that ends where the circle is."""
+    return 0.0 if circle(port, second) else 0.3
+
+
+def only_deadlock(fabric: Polled) -> bool:
+    return {kind for _, kind in fabric.incidents} == {"pfc.deadlock"}
+
+
+def slow_host(port: Port, second: float) -> float:
+    return 0.15 if port == Port("l0", "b") else circle(port, second)
+
+
+def full_port(port: Port, second: float) -> float:
+    return 0.95 if port == Port("l0", "b") else moves(port, second)
+
+
+@pytest.mark.parametrize(
+    ("stopped", "load"),
+    [(circle, moves), (slow_host, moves), (circle, full_port), (circle, lambda port, second: 0.3)],
+    ids=["alone", "a host beside it pauses a little", "a port beside it is full",
+         "other priorities of its ports move"],
+)  # fmt: skip
+def test_a_circle_is_told_by_its_second_poll_whatever_moves_beside_it(
+    stopped: Callable[[Port, float], float], load: Callable[[Port, float], float]
+) -> None:
+    fabric = Polled(stopped, load).until(20)
+    assert only_deadlock(fabric)
+    assert fabric.told[0][0] <= PROVEN
+
+
+def misses_polls(device: str, second: int, said: Said) -> Said:
+    return {} if device == "l1" and second % 3 == 0 else said
+
+
+def refreshes_seldom() -> Callable[[str, int, Said], Said]:
+    last: dict[str, Said] = {}
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        if device not in last or device not in {"l1", "s0"} or second % 3 == 0:
+            last[device] = said
+        return last[device]
+
+    return reply
+
+
+def freezes(at: int) -> Callable[[str, int, Said], Said]:
+    last: Said = {}
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        if device != "l1":
+            return said
+        if second <= at:
+            last.update(said)
+        kept = {key: last[key] for key in said if key[0] in {PFC_RX_PAUSE, PFC_TX_PAUSE}}
+        return {**said, **kept}
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    "reply", [misses_polls, refreshes_seldom(), freezes(18)],
+    ids=["polls fail", "counters are refreshed seldom", "a watchdog stops the counters"],
+)  # fmt: skip
+def test_no_switch_of_a_circle_is_accused_while_its_counters_are_late(
+    reply: Callable[[str, int, Said], Said],
+) -> None:
+    fabric = Polled(circle, moves, reply).until(32)
+    assert only_deadlock(fabric)
+    assert len(fabric.incidents) == 1
+
+
+def test_no_switch_is_accused_when_a_circle_was_cleared() -> None:
+    def cleared(port: Port, second: float) -> float:
+        return circle(port, second) if second <= 20 or port == Port("l0", "s0") else 0.0
+
+    fabric = Polled(lambda port, second: 0.0 if second > 21 else cleared(port, second), moves)
+    assert only_deadlock(fabric.until(32))
+
+
+def test_a_deadlock_that_stands_for_minutes_keeps_its_culprit() -> None:
+    def staggered(port: Port, second: float) -> float:
+        if port == RING[1]:
+            return float(second > BEGINS)
+        return circle(port, second - 15)
+
+    fabric = Polled(staggered, moves, period=5).until(45)
+    first = fabric.open
+    assert fabric.until(150).open == first
+    assert [kind for kind, _ in first] == ["pfc.deadlock"]
+
+
+def test_a_host_that_storms_is_told_and_no_circle() -> None:
+    storm = {
+        Port("l0", "b"),
+        Port("s0", "l0"),
+        Port("s1", "l0"),
+        Port("l1", "s0"),
+        Port("l1", "s1"),
+    }
+    fabric = Polled(lambda port, second: float(port in storm and second > BEGINS)).until(22)
+    assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}
+    assert {culprit for *_, culprit in fabric.told} == {"l0b/eth0"}
+
+
+@pytest.mark.parametrize(
+    ("paused", "sent", "load", "still"),
+    [
+        ([1.0, 1.0], [np.nan] * 2, [0.3, 0.3], True),  # stopped all the time: it sent nothing
+        ([0.96, 0.96], [np.nan] * 2, [0.3, 0.3], False),  # it had the time to send
+        ([0.96, 0.96], [np.nan] * 2, [0.0, 0.0], True),
+        ([0.96, 0.96], [0.0, 0.0], [0.3, 0.3], True),
+        ([1.0, 1.0], [0.02, 0.0], [0.3, 0.3], False),
+        ([1.0, np.nan, 1.0], [np.nan] * 3, [np.nan] * 3, True),
+        ([np.nan, 1.0], [np.nan] * 2, [np.nan] * 2, False),  # one poll proves nothing
+    ],
+)
+def test_what_stands_is_stopped_all_the_time_and_sends_nothing(
+    paused: list[float], sent: list[float], load: list[float], still: bool
+) -> None:
+    one = [np.array([row]) for row in (paused, sent, load)]
+    assert standing(one[0], np.array([True]), one[1], one[2]).still.tolist() == [still]
+    assert standing(one[0], np.array([False]), one[1], one[2]).still.tolist() == [False]
