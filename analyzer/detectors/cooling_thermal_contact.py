@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.evidence.cooling.baselines import STAYS
-from analyzer.evidence.cooling.chips import Chips, chips, own_rise
+from analyzer.evidence.cooling.chips import Chips, chips
 from analyzer.evidence.cooling.loops import METRICS, CoolingDetector, CoolingSettings
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.accelerators import POWER, TEMPERATURE
@@ -48,15 +48,15 @@ class CoolingThermalContact(CoolingDetector[CoolingThermalContactSettings]):
         found = chips(self.mains(view))
         if not found.names:
             return
-        rise, thermal = own_rise(found), found.thermal
-        now = self._score(found.against_peers(rise[:, -1]), found.against_peers(thermal[:, -1]))
+        rise, thermal = found.against_peers(found.rise), found.against_peers(found.thermal)
+        now = self._score(rise, thermal)
         known = {one.about.id: one for one in view.before if isinstance(one.about, Place)}
         limit = np.array([STAYS if name in known else 1.0 for name in found.names])
         with np.errstate(invalid="ignore", over="ignore"):
             ill = np.flatnonzero(now >= limit)
         for row in ill.tolist():
-            beside = found.trail_against_peers(thermal, row)
-            scores = self._score(found.trail_against_peers(rise, row), beside)
+            risen, beside = found.trails(row)
+            scores = self._score(risen, beside)
             yield _finding(found, row, float(now[row]), scores, beside, known.get(found.names[row]))
 
     def _score(self, risen: Floats, beside: Floats) -> Floats:
@@ -71,8 +71,8 @@ def _finding(
     found: Chips, row: int, score: float, scores: Floats, beside: Floats, old: Finding | None
 ) -> Finding:
     cooling, name = found.cooling, found.names[row]
-    case, power = float(found.case[row, -1]), float(found.power[row, -1])
-    cold = float(found.cold[row, -1])
+    case, power = float(found.case[row]), float(found.power[row])
+    cold = float(found.cold[row])
     ratio = float(np.exp(beside[-1]))
     usual = cold + (case - cold) / ratio
     known = np.isfinite(scores)

@@ -6,16 +6,18 @@ coolant and the flow; one that departs from them and from its own past has lost 
 
 from dataclasses import dataclass
 from functools import cached_property
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analyzer.evidence.cooling.loops import COLD, Cooling, cooled
+from analyzer.evidence.cooling.loops import COLD, Cooling
+from analyzer.evidence.cooling.plates import Plates, plates
 from analyzer.evidence.cooling.trails import laid, present
 from analyzer.evidence.robust import group_quantiles
 from fabrichealth.catalogue.accelerators import POWER, TEMPERATURE
 from fabrichealth.metric import Metric
-from fabrichealth.model import Floats
+from fabrichealth.model import Floats, Ids, Past
 from fabrichealth.model.quantiles import row_median, row_quantile
 
 LEAST_LOAD = 0.3
@@ -27,99 +29,136 @@ LEAST_KELVIN = 2.0
 PEERS = 4
 """Fewer chips than this are no norm."""
 
+LEAST_BINS = 3
+"""Of the past, that are a norm of its own."""
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, eq=False)
+class Usual:
+    """What chips did over the bins of the past."""
+
+    high: Floats
+    """Their usual high power, watts ([chip]); NaN without a past."""
+    thermal: Floats
+    """Logarithm of the thermal resistance, K/W ([chip, bin])."""
+    base: Floats
+    """Their own usual one, by the older half of what is known ([chip])."""
+
+
+@dataclass(frozen=True, eq=False)
 class Chips:
-    """Accelerators with a temperature, a power and a place whose supply is read."""
+    """Accelerators with a temperature, a power and a place whose supply is read; [chip] each."""
 
     cooling: Cooling
-    names: list[str]
-    place: NDArray[np.intp]
+    plates: Plates
+    usual: Usual
     case: Floats
-    """°C, [chip, bin + 1]."""
+    """°C, now; NaN where it is not read."""
     power: Floats
-    """Watts, [chip, bin + 1]."""
+    """Watts, now."""
     cold: Floats
-    """Supply of its place, else of its loop, °C, [chip, bin + 1]."""
+    """Supply of its place, else of its loop, °C, now."""
+
+    @property
+    def names(self) -> list[str]:
+        """The accelerators."""
+        return self.plates.names
 
     @cached_property
     def thermal(self) -> Floats:
-        """Logarithm of the thermal resistance, K/W ([chip, bin + 1])."""
-        above = self.case - self.cold
-        high = row_quantile(self.power, 0.9)[:, None]
-        with np.errstate(all="ignore"):
-            judged = (self.power >= LEAST_LOAD * high) & (self.power > 0) & (above >= LEAST_KELVIN)
-            return np.asarray(np.log(np.where(judged, above / self.power, np.nan)), np.float64)
+        """Logarithm of the thermal resistance now, K/W ([chip])."""
+        high = np.where(np.isfinite(self.usual.high), self.usual.high, self.power)
+        return _thermal(self.case, self.power, self.cold, high)
 
-    @cached_property
-    def group(self) -> NDArray[np.int64]:
-        """Equal for chips of one model at one place ([chip])."""
-        devices = self.cooling.view.topology.devices
-        models: dict[tuple[int, str], int] = {}
-        keys = []
-        for name, place in zip(self.names, self.place.tolist(), strict=True):
-            row = devices.get(name)
-            keys.append(models.setdefault((place, row.model if row else ""), len(models)))
-        return np.array(keys, np.int64)
+    @property
+    def rise(self) -> Floats:
+        """Rise of each chip's resistance now against its own past ([chip])."""
+        return np.asarray(self.thermal - self.usual.base, np.float64)
 
     def against_peers(self, values: Floats) -> Floats:
         """Return each value less the median of the chip's peers ([chip])."""
-        return values - group_quantiles(values, self.group, (0.5,), PEERS)[:, 0]
+        return values - group_quantiles(values, self.plates.group, (0.5,), PEERS)[:, 0]
 
-    def trail_against_peers(self, values: Floats, row: int) -> Floats:
-        """Return one chip's values less the median of its peers, column by column ([k])."""
-        mates = values[self.group == self.group[row]]
-        return np.asarray(values[row] - row_median(mates.T), np.float64)
+    def trails(self, row: int) -> tuple[Floats, Floats]:
+        """Return how one chip stood against its peers, column by column ([bin + 1], twice).
+
+        By the rise against its own past, and by the resistance itself.
+        """
+        mates = np.flatnonzero(self.plates.group == self.plates.group[row])
+        every = np.concatenate([self.usual.thermal[mates], self.thermal[mates][:, None]], axis=1)
+        me = int(np.searchsorted(mates, row))
+        rises = every - self.usual.base[mates][:, None]
+        rise, thermal = (one[me] - row_median(one.T) for one in (rises, every))
+        return np.asarray(rise, np.float64), np.asarray(thermal, np.float64)
 
 
 def chips(cooling: Cooling) -> Chips:
     """Return the accelerators whose coolant is known."""
-    case, power = _trail(cooling, TEMPERATURE), _trail(cooling, POWER)
-    topology, whole = cooling.view.topology, cooling.whole
-    place_of: dict[str, int] = {}
-    for rack, mine in cooled(topology, whole).items():
-        branches = [place for place, _ in mine if whole.branched[place]]
-        loop = next(iter(place for place, _ in mine), None)
-        for name in topology.in_rack.get(rack, ()):
-            if len(branches) == 1:
-                place_of[name] = branches[0]
-            elif loop is not None:
-                place_of[name] = loop
-    names = [name for name in case if name in power and name in place_of]
-    wide = len(cooling.starts)
-    place = np.array([place_of[name] for name in names], np.intp)
-    own, main = cooling.picked(COLD, place), cooling.picked(COLD, whole.main[place])
+    whole, view = cooling.whole, cooling.view
+    found = plates(view[TEMPERATURE].table, view.topology, whole)
+    cold = cooling.picked(COLD, None)
+    mine = np.where(np.isfinite(cold), cold, cold[whole.main])
     return Chips(
         cooling,
-        names,
-        place,
-        np.array([case[name] for name in names]).reshape(-1, wide),
-        np.array([power[name] for name in names]).reshape(-1, wide),
-        np.where(np.isfinite(own), own, main),
+        found,
+        _usual(cooling, found, mine[:, :-1]),
+        _now(cooling, TEMPERATURE, found.case),
+        _now(cooling, POWER, found.power),
+        mine[found.place, -1],
     )
 
 
-def _trail(cooling: Cooling, metric: Metric) -> dict[str, Floats]:
-    """Return the trail of each accelerator ([bin + 1])."""
-    window, past = cooling.view[metric], cooling.view.past(metric)
-    bins = laid(past.values, past, cooling.axis)
-    found = {past.labels(row)[0]: np.append(bins[row], np.nan) for row in range(len(past))}
-    for row, level in enumerate(present(window, cooling.hold)):
-        blank = np.full(len(cooling.starts), np.nan)
-        found.setdefault(window.labels(row)[0], blank)[-1] = level
+# Worked out once for each past, which stays until a bin closes.
+_usuals: WeakKeyDictionary[Past, tuple[Past, Past, Plates, Usual]] = WeakKeyDictionary()
+
+
+def _usual(cooling: Cooling, found: Plates, cold: Floats) -> Usual:
+    """Return what the chips did over the past; `cold` is each place's supply, [place, bin]."""
+    view, axis = cooling.view, cooling.axis
+    past, drawn = view.past(TEMPERATURE), view.past(POWER)
+    kept = _usuals.get(past)
+    if kept is not None and kept[0] is drawn and kept[1] is axis and kept[2] is found:
+        return kept[3]
+    case, power = _bins(past, found.case, axis), _bins(drawn, found.power, axis)
+    high = row_quantile(power, 0.9)
+    thermal = _thermal(case, power, cold[found.place], high[:, None])
+    usual = Usual(high, thermal, row_median(np.where(_older(thermal), thermal, np.nan)))
+    _usuals[past] = (drawn, axis, found, usual)
+    return usual
+
+
+def _bins(past: Past, series: Ids, axis: Past) -> Floats:
+    """Return the past of some series on the axis of another ([s, bin]); NaN where it has none."""
+    at = np.minimum(np.searchsorted(past.series, series), max(len(past) - 1, 0))
+    if not len(past):
+        return np.full((len(series), len(axis.starts)), np.nan)
+    told = past.series[at] == series
+    return laid(np.where(told[:, None], past.values[at], np.nan), past, axis)
+
+
+def _now(cooling: Cooling, metric: Metric, series: Ids) -> Floats:
+    """Return what some series say now ([s]); NaN where they are not read."""
+    window = cooling.view[metric]
+    found = np.full(len(series), np.nan)
+    if len(window):
+        at = np.minimum(np.searchsorted(window.series, series), len(window) - 1)
+        told = np.flatnonzero(window.series[at] == series)
+        told = told[np.argsort(at[told])]
+        found[told] = present(window.select(at[told]), cooling.hold)
     return found
 
 
-def own_rise(found: Chips) -> Floats:
-    """Return the rise of each chip's resistance against its own past ([chip, bin + 1])."""
-    thermal = found.thermal
-    base = row_median(np.where(_older(found), thermal, np.nan))
-    return np.asarray(thermal - base[:, None], np.float64)
+def _thermal(case: Floats, power: Floats, cold: Floats, high: Floats) -> Floats:
+    """Return the logarithm of the thermal resistance; NaN where a chip is idle."""
+    with np.errstate(all="ignore"):
+        above = case - cold
+        judged = (power >= LEAST_LOAD * high) & (power > 0) & (above >= LEAST_KELVIN)
+        return np.asarray(np.log(np.where(judged, above / power, np.nan)), np.float64)
 
 
-def _older(found: Chips) -> NDArray[np.bool_]:
-    known = np.isfinite(found.thermal)
-    known[:, -1] = False
+def _older(thermal: Floats) -> NDArray[np.bool_]:
+    """Return the older half of what is known of each chip ([chip, bin])."""
+    known = np.isfinite(thermal)
     count = known.sum(axis=1)[:, None]
-    half = np.cumsum(known, axis=1) <= np.maximum(count / 2.0, 3.0)
-    return np.asarray(known & half & (count >= 3), np.bool_)
+    half = np.cumsum(known, axis=1) <= np.maximum(count / 2.0, LEAST_BINS)
+    return np.asarray(known & half & (count >= LEAST_BINS), np.bool_)
