@@ -228,11 +228,10 @@ class Fabric:
         )
 
     def _warmer(self, port: str) -> float:
-        """Return by how many kelvin the module of a host's port sits warmer than it should."""
-        host = port.partition("/")[0]
-        if self.plant is None or host not in self.hosts:
+        """Return by how many kelvin the module of a port sits warmer than it should."""
+        if self.plant is None:
             return 0.0
-        return self.plant.warmer(self.plan.rack(host))
+        return self.plant.warmer(self.plan.stands_in(port.partition("/")[0]))
 
     def _move(self, port: PortState, step: float, load: float) -> None:
         should = self._lit(port)

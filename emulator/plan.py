@@ -8,6 +8,7 @@ makes, and spines above them.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from emulator.facility import CDU, facility_devices, loops_and_feeds
@@ -131,6 +132,17 @@ class Plan:
         """Return the rack of a host."""
         return f"r{self.hosts.index(host) // self.hosts_per_rack + 1:02d}"
 
+    def stands_in(self, device: str) -> str:
+        """Return the rack of a host or of a switch; these are spread over the racks."""
+        if device in self._host_racks:
+            return self._host_racks[device]
+        mine = self.leaves if device in self.leaves else list(self.makes)
+        return f"r{mine.index(device) % self.racks + 1:02d}"
+
+    @cached_property
+    def _host_racks(self) -> dict[str, str]:
+        return {host: self.rack(host) for host in self.hosts}
+
     def accelerators_of(self, host: str) -> list[str]:
         """Return the names of a host's accelerators."""
         return [f"{host}-{n}" for n in range(self.accelerators)]
@@ -243,8 +255,8 @@ class Plan:
 
     def _devices(self) -> list[dict[str, Any]]:
         devices: list[dict[str, Any]] = [
-            {"name": leaf, "role": "switch", "tier": 1, "rack": f"r{n % self.racks + 1:02d}"}
-            for n, leaf in enumerate(self.leaves)
+            {"name": leaf, "role": "switch", "tier": 1, "rack": self.stands_in(leaf)}
+            for leaf in self.leaves
         ]
         if self.plant:
             devices += facility_devices(self.rack_names)
@@ -253,10 +265,10 @@ class Plan:
                 "name": switch,
                 "role": "switch",
                 "tier": 2 if switch in self.spine_names else 1,
-                "rack": f"r{n % self.racks + 1:02d}",
+                "rack": self.stands_in(switch),
                 "ids": [self.mac(switch)],
             }
-            for n, switch in enumerate(self.makes)
+            for switch in self.makes
         ]
         for host in self.hosts:
             place = {"rack": self.rack(host), "domain": "pod-a"}

@@ -15,6 +15,7 @@ from emulator.plant.faults import (
     PhaseShifted,
     SupplyFails,
 )
+from fabrichealth.model import Place
 from tests.emulator.storms import Judged
 
 PLAN = Plan(racks=2, hosts_per_rack=1, accelerators=8, rails=1, plant=True)
@@ -67,13 +68,6 @@ LATE = 36_000.0
             {("power.overload", "page", "r02-A"), ("power.overload", "page", "r02-B")},
             id="too much hangs on a rack",
         ),
-        pytest.param(
-            [FacilityHot(60, LATE, kelvin=28.0)],
-            20,
-            60.0,
-            {("cooling.supply_hot", "ticket", "cdu-01")},
-            id="the building sends hot water",
-        ),
     ],
 )
 async def test_what_is_wrong_is_named_and_nothing_else(
@@ -88,3 +82,16 @@ async def test_what_is_wrong_is_named_and_nothing_else(
     assert {
         (one.kind.name, one.severity.name.lower(), one.culprit.id) for one in judged.heard.values()
     } == expected
+
+
+async def test_hot_water_of_the_building_is_one_incident_with_the_modules_that_it_warms(
+    tmp_path: Path,
+) -> None:
+    plan = Plan(racks=1, hosts_per_rack=1, accelerators=8, rails=1, access=("eapi",), plant=True)
+    async with Judged(tmp_path, plan, [FacilityHot(60, LATE, kelvin=32.0)], 60.0) as judged:
+        await judged.live(26)
+    (incident,) = judged.heard.values()
+    assert (incident.kind.name, incident.culprit.id) == ("cooling.supply_hot", "cdu-01")
+    assert Place("link", "host-001/eth0--tor-01/Ethernet1/1") in incident.victims
+    ways = [one.why_not for one in incident.alternatives]
+    assert any("min later and follows from it: cdu-01 > cdu-01/r01 > r01 >" in one for one in ways)
