@@ -14,6 +14,7 @@ from pydantic import Field
 from analyzer.evidence.cooling.balance import heat_balance
 from analyzer.evidence.cooling.baselines import BASE, raised, since, usual
 from analyzer.evidence.cooling.exchanger import exchanger
+from analyzer.evidence.cooling.loop_kinds import LOOP_KINDS
 from analyzer.evidence.cooling.loops import (
     COLD,
     FLOW_TO,
@@ -33,6 +34,9 @@ class CoolingSupplyHotSettings(CoolingSettings):
 
     limit_celsius: float = Field(default=45.0)
     """Warmer than this no supply should be (class S45; typical supplies have 17 to 45 °C)."""
+
+    door_celsius: float = Field(default=32.0)
+    """The same of a rear door: no cooler air can come from it (ASHRAE A1 allows 32 °C)."""
 
     risen_kelvin: float = Field(default=3.0, gt=0)
     """So much warmer than usual is too warm where nobody asked for it."""
@@ -64,6 +68,7 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
         base = usual(cooling, cold, view.before)
         water = _risen(cooling, cooling.of_facility(COLD))
         supply = _risen(cooling, cooling.of_facility(FLOW_TO))
+        limit = self._limit(cooling)
         passes, balance = exchanger(cooling), heat_balance(cooling)
         with np.errstate(invalid="ignore", over="ignore"):
             passed = passes.log + passes.doubt - usual(cooling, passes.log, ())[:, None]
@@ -72,7 +77,7 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
             wide, unread = cooling[VALVE] >= own.wide_open, np.isnan(cooling[VALVE])
             unasked = wide | (unread & (water >= np.maximum(own.facility_kelvin, risen / 2.0)))
             risen = np.where(unasked, risen / own.risen_kelvin, 0.0)
-            hot = (cold - own.limit_celsius) / own.risen_kelvin + 1.0
+            hot = (cold - limit[:, None]) / own.risen_kelvin + 1.0
             scores = np.where(np.isfinite(cold), np.fmax(risen, hot), np.nan)
             fouled = (lost >= own.fouled) & ~(water >= own.facility_kelvin)
         scores = np.where(fouled | cooling.places.branched[:, None], 0.0, scores)
@@ -84,6 +89,11 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
         scores[np.isin(np.arange(len(scores)), cooling.facility)] = np.nan
         for place in raised(cooling, scores, view.before).tolist():
             yield self._finding(cooling, scores, base, water, supply, place)
+
+    def _limit(self, cooling: Cooling) -> Floats:
+        """Return what no supply should be warmer than, °C ([place])."""
+        to_chips = cooling.where(lambda kind: kind is not LOOP_KINDS["rear_door"])
+        return np.where(to_chips, self.settings.limit_celsius, self.settings.door_celsius)
 
     def _finding(
         self,
@@ -101,7 +111,7 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
             says += f", usually {base[place]:.1f} °C"
         lines = [line(cooling, COLD, place, now, says, float(base[place]))]
         if not np.isfinite(base[place]):
-            lines = [line(cooling, COLD, place, now, says, self.settings.limit_celsius)]
+            lines = [line(cooling, COLD, place, now, says, float(self._limit(cooling)[place]))]
         why = ""
         if warmer >= self.settings.facility_kelvin:
             given = last(cooling.of_facility(COLD), place)

@@ -49,7 +49,10 @@ PG25 = Fluid(
 )
 WATER = Fluid((20.0, 30.0, 45.0), (998.2, 995.6, 990.2), (4.18, 4.18, 4.18), 0.89, 0.65, 3e-4)
 
-FLUIDS = {"pg25": PG25, "water": WATER}
+DIELECTRIC = Fluid((20.0, 40.0, 60.0), (810.0, 797.0, 784.0), (2.15, 2.22, 2.30), 12.0, 7.5, 8e-4)
+"""A synthetic hydrocarbon of single-phase tanks, as their data sheets go (recalled)."""
+
+FLUIDS = {"pg25": PG25, "water": WATER, "dielectric": DIELECTRIC}
 
 
 def fluid_of(name: str) -> Fluid:

@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.cooling.fluids import fluid_of
+from analyzer.evidence.cooling.loop_kinds import LOOP_KINDS, UNWRITTEN, LoopKind, fluid_in
 from analyzer.evidence.cooling.mains import Mains
 from analyzer.evidence.cooling.places import MEASURED, Places, places
+from analyzer.evidence.cooling.racks import cooled
 from analyzer.evidence.cooling.trails import Chosen, highest, laid, present, total
 from fabrichealth.catalogue.cooling import (
     AIR_HUMIDITY,
@@ -139,6 +141,21 @@ class Cooling(Mains):
         """Return what the topology says of a place's loop."""
         return self.view.topology.loops.get(self.places.names[place][0])
 
+    def kind(self, place: int) -> LoopKind:
+        """Return what kind of loop a place's is; one that is not written counts as cold plates."""
+        row = self.row(place)
+        return LOOP_KINDS[row.kind] if row else UNWRITTEN
+
+    @cached_property
+    def kinds(self) -> list[LoopKind]:
+        """The kind of each loop ([loop])."""
+        rows = (self.view.topology.loops.get(loop) for loop in self.places.loops)
+        return [LOOP_KINDS[row.kind] if row else UNWRITTEN for row in rows]
+
+    def where(self, holds: Callable[[LoopKind], bool]) -> NDArray[np.bool_]:
+        """Return which places' loops are of such a kind ([place])."""
+        return np.array([holds(kind) for kind in self.kinds], np.bool_)[self.places.loop]
+
     def control(self, place: int) -> str:
         """Return what holds a place's loop steady, in words; empty if that is not written."""
         row = self.row(place)
@@ -213,7 +230,7 @@ class Cooling(Mains):
     @cached_property
     def _by_fluid(self) -> dict[str, NDArray[np.intp]]:
         rows = (self.view.topology.loops.get(loop) for loop in self.places.loops)
-        fluids = [row.fluid if row else "" for row in rows]
+        fluids = [fluid_in(row) for row in rows]
         number = np.array([fluids.index(one) for one in fluids], np.intp)[self.places.loop]
         return {fluids[one]: np.flatnonzero(number == one) for one in np.unique(number).tolist()}
 
@@ -257,30 +274,7 @@ class Cooling(Mains):
         return number[every[0]][mine], every[1][mine], every[2][mine]
 
 
-def cooled(topology: Topology, known: Places) -> dict[str, list[tuple[int, float]]]:
-    """Return of each rack the places that carry its heat, and what share of it."""
-    kept = _cooled.get(known)
-    if kept is not None and kept[0] is topology:
-        return kept[1]
-    numbers = known.numbers
-    loop_of = {rack: loop.name for loop in topology.loops.values() for rack in loop.racks}
-    loop_of |= {rack.name: rack.loop for rack in topology.racks.values() if rack.loop}
-    found: dict[str, list[tuple[int, float]]] = {}
-    for rack, loop in loop_of.items():
-        row = topology.racks.get(rack)
-        branches = (row.branches or ((row.branch,) if row.branch else ())) if row else ()
-        branches = branches or (rack,)
-        mine = [numbers[loop, one] for one in branches if (loop, one) in numbers]
-        whole = [(numbers[loop, ""], 1.0)] if (loop, "") in numbers else []
-        found[rack] = whole + [(place, 1.0 / len(branches)) for place in mine]
-    _cooled[known] = (topology, found)
-    return found
-
-
 Shares = tuple[NDArray[np.intp], NDArray[np.intp], Floats]
-
-_cooled: WeakKeyDictionary[Places, tuple[Topology, dict[str, list[tuple[int, float]]]]]
-_cooled = WeakKeyDictionary()
 
 # Worked out again when the table grows or the topology changes.
 _shares: WeakKeyDictionary[Places, tuple[tuple[int, Topology], Shares]] = WeakKeyDictionary()

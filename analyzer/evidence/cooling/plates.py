@@ -10,8 +10,9 @@ from weakref import WeakKeyDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from analyzer.evidence.cooling.loops import cooled
+from analyzer.evidence.cooling.loop_kinds import LOOP_KINDS
 from analyzer.evidence.cooling.places import Places
+from analyzer.evidence.cooling.racks import cooled
 from fabrichealth.catalogue.accelerators import POWER, TEMPERATURE
 from fabrichealth.model import Ids, SeriesTable
 from fabrichealth.topology import Topology
@@ -60,10 +61,14 @@ def plates(table: SeriesTable, topology: Topology, whole: Places) -> Plates:
 def _place_of(topology: Topology, whole: Places) -> dict[str, int]:
     """Return the place of each device of a cooled rack: its branch if there is one, else its loop.
 
-    With several branches a rack does not say which of them is whose.
+    With several branches a rack does not say which of them is whose; behind a door it is air that
+    cools chips, and the coolant says nothing of them.
     """
     found: dict[str, int] = {}
     for rack, mine in cooled(topology, whole).items():
+        row = topology.loops.get(whole.names[mine[0][0]][0]) if mine else None
+        if row is not None and not LOOP_KINDS[row.kind].holds_chips:
+            continue
         branches = [place for place, _ in mine if whole.branched[place]]
         loop = next(iter(place for place, _ in mine), None)
         place = branches[0] if len(branches) == 1 else loop

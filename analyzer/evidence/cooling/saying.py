@@ -1,5 +1,6 @@
 """Saying: lines of evidence about a place of a loop, with numbers and units."""
 
+from analyzer.evidence.cooling.loop_kinds import UNWRITTEN
 from analyzer.evidence.cooling.loops import Cooling
 from analyzer.evidence.cooling.trails import Chosen
 from analyzer.evidence.testimony import evidence
@@ -25,9 +26,11 @@ def line(
 
 
 def controlled(cooling: Cooling, place: int) -> str:
-    """Return how the loop is controlled, as a phrase for a sentence; empty if it is not known."""
-    control = cooling.control(place)
-    return f" (loop under {control} control)" if control else ""
+    """Return what loop it is and how it is controlled, as a phrase; empty if it is not known."""
+    control, words = cooling.control(place), cooling.kind(place).words
+    if control:
+        return f" ({words} under {control} control)"
+    return f" ({words})" if cooling.kind(place) is not UNWRITTEN else ""
 
 
 def last(trail: Floats, place: int) -> float:

@@ -11,6 +11,7 @@ import numpy as np
 
 from analyzer.evidence.cooling.baselines import RENEWED, renewals, usual
 from analyzer.evidence.cooling.fluids import fluid_of
+from analyzer.evidence.cooling.loop_kinds import fluid_in
 from analyzer.evidence.cooling.loops import (
     FLOW_BACK,
     FLOW_TO,
@@ -62,8 +63,10 @@ class Water:
             return np.array([np.nan if one is None else one for one in values], np.float64)[of]
 
         self.reservoir = told([row.reservoir_liters if row else None for row in rows])
-        self.volume = told([row.volume_liters if row else None for row in rows])
-        self.expansion = told([fluid_of(row.fluid if row else "").expansion for row in rows])
+        volume = told([row.volume_liters if row else None for row in rows])
+        vessel = cooling.where(lambda kind: kind.is_its_reservoir) & np.isnan(volume)
+        self.volume = np.where(vessel, self.reservoir, volume)
+        self.expansion = told([fluid_of(fluid_in(row)).expansion for row in rows])
 
     @cached_property
     def corrected(self) -> Floats:

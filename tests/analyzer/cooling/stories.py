@@ -1,7 +1,8 @@
 """Small loops by hand: a day and a half of readings of one coolant unit with five racks."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -32,7 +33,7 @@ PER_KELVIN = 66.9
 DETECTORS = {name: one for name, one in detectors().items() if name.startswith("cooling_")}
 
 
-def topology(control: str = "flow") -> Topology:
+def topology(control: str = "flow", **of_loop: object) -> Topology:
     """Return one coolant unit, its racks, a branch each, and their accelerators."""
     devices = [
         Device(name=f"{rack}-a{chip}", role="accelerator", rack=rack, model="X")
@@ -41,7 +42,7 @@ def topology(control: str = "flow") -> Topology:
     ]
     loop = Loop.model_validate({
         "name": LOOP, "device": LOOP, "fluid": "pg25", "control": control, "facility": SIDE,
-        "volume_liters": 300.0, "reservoir_liters": 40.0, "racks": RACKS,
+        "volume_liters": 300.0, "reservoir_liters": 40.0, "racks": RACKS, **of_loop,
     })  # fmt: skip
     racks = [Rack(name=rack, loop=LOOP, branch=rack) for rack in RACKS]
     return Topology([*devices, Device(name=LOOP, role="cdu")], racks=racks, loops=[loop])
@@ -134,8 +135,12 @@ def told(
     control: str = "flow",
     before: Sequence[Finding] = (),
     at: float | None = None,
+    of_loop: Mapping[str, object] = MappingProxyType({}),
 ) -> list[Finding]:
-    """Return what the detectors named say just after the last poll, or at a moment."""
+    """Return what the detectors named say just after the last poll, or at a moment.
+
+    `of_loop` is what else is written of the loop.
+    """
     store = LastHours(30 * 86_400.0)
     series = store.table.intern_all(story.values)
     columns = np.stack(list(story.values.values()))
@@ -149,10 +154,11 @@ def told(
     chosen: dict[str, AnyDetector] = {name: DETECTORS[name] for name in of}
     viewing = Viewing(store, chosen)
     viewing.advance(float(story.at[-1]) + 1.0 if at is None else at)
+    hall = topology(control, **of_loop)
     return [
         one
         for detector in chosen.values()
-        for one in detector.judge(viewing.view(detector, topology(control), story.events, before))
+        for one in detector.judge(viewing.view(detector, hall, story.events, before))
     ]
 
 
