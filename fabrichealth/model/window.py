@@ -1,5 +1,6 @@
 """Window: the recent past of one metric, as columns."""
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -129,30 +130,30 @@ def aligned(
     other read is left out. What a store returns fast must equal this.
     """
     wanted = table.of(metric)
+    place = np.full(len(table), -1, np.intp)
+    place[wanted] = np.arange(len(wanted))
     inside = [
-        row
-        for row in samples
-        if until - seconds < row[1] <= until and np.isin(row[2], wanted).any()
+        (clock, when, rows[mine], given[mine])
+        for clock, when, series, given in samples
+        if until - seconds < when <= until and (mine := (rows := place[series]) >= 0).any()
     ]
-    clocks = sorted({row[0] for row in inside})
-    times = {c: sorted({row[1] for row in inside if row[0] == c}) for c in clocks}
-    width = max((len(t) for t in times.values()), default=0)
-    number = max(clocks, default=-1) + 1
-    at = np.full((number, width), np.nan)
-    for c in clocks:
-        at[c, width - len(times[c]) :] = times[c]
+    times: dict[int, list[float]] = {}
+    for clock, when, _, _ in inside:
+        times.setdefault(clock, []).append(when)
+    columns = {clock: sorted(set(every)) for clock, every in sorted(times.items())}
+    width = max((len(every) for every in columns.values()), default=0)
+    at = np.full((max(columns, default=-1) + 1, width), np.nan)
+    for clock, every in columns.items():
+        at[clock, width - len(every) :] = every
     values = np.full((len(wanted), width), np.nan)
-    clock = np.zeros(len(wanted), np.int32)
+    owner = np.zeros(len(wanted), np.int32)
     newest = np.full(len(wanted), -np.inf)
-    for c, when, series, _ in sorted(inside, key=lambda row: row[:2]):
-        rows = np.searchsorted(wanted, series[np.isin(series, wanted)])
-        rows = rows[when >= newest[rows]]
-        clock[rows], newest[rows] = c, when
-    for c, when, series, given in inside:
-        column = width - len(times[c]) + times[c].index(when)
-        mine = np.isin(series, wanted)
-        rows = np.searchsorted(wanted, series[mine])
-        own = clock[rows] == c
-        values[rows[own], column] = given[mine][own]
+    for clock, when, rows, _ in sorted(inside, key=lambda row: row[:2]):
+        later = rows[when >= newest[rows]]
+        owner[later], newest[later] = clock, when
+    for clock, when, rows, given in inside:
+        own = owner[rows] == clock
+        column = width - len(columns[clock]) + bisect_left(columns[clock], when)
+        values[rows[own], column] = given[own]
     seen = np.isfinite(newest)
-    return Window(metric, table, wanted[seen], values[seen], at, clock[seen], until, seconds)
+    return Window(metric, table, wanted[seen], values[seen], at, owner[seen], until, seconds)
