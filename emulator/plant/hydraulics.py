@@ -7,11 +7,13 @@ the manifold is where what the pumps lift equals what everything in line takes.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from scipy.optimize import brentq
+
 SMOOTH = 1.75
 """Exponent of smooth turbulent flow (Blasius)."""
 FITTINGS = 2.0
-STEPS = 44
-"""Halvings of an interval: more digits than a meter shows."""
+EXACT = 1e-9
+"""Of a pressure in kilopascals, or a speed: more digits than a meter shows."""
 LEAST_SPEED = 0.2
 
 
@@ -98,16 +100,14 @@ class Hydraulics:
 
     def settle(self, thickness: float = 1.0) -> None:
         """Find manifold pressure and flows at the present speeds."""
-        low, high = 0.0, max(self.lifted(0.0), 0.0)
-        for _ in range(STEPS):
-            middle = (low + high) / 2
-            flow = sum(pipe.flow(middle, thickness) for pipe in self.branches.values())
+
+        def left(manifold: float) -> float:
+            flow = sum(pipe.flow(manifold, thickness) for pipe in self.branches.values())
             taken = self.filter.pressure(flow) + self.exchanger.pressure(flow)
-            if self.lifted(flow) - taken > middle:
-                low = middle
-            else:
-                high = middle
-        self.manifold = (low + high) / 2
+            return self.lifted(flow) - taken - manifold
+
+        most = self.lifted(0.0)
+        self.manifold = float(brentq(left, 0.0, most, xtol=EXACT)) if most > 0 else 0.0
         self.flows = {
             name: pipe.flow(self.manifold, thickness) for name, pipe in self.branches.items()
         }
@@ -121,16 +121,18 @@ class Hydraulics:
 def reach(hydraulics: Hydraulics, wanted: float, of: str, thickness: float) -> float:
     """Return the speed at which flow or differential pressure is what is wanted, 1.0 at most."""
     speeds: Sequence[float] = [pump.speed for pump in hydraulics.pumps]
-    low, high = LEAST_SPEED, 1.0
-    for _ in range(20):
-        middle = (low + high) / 2
-        hydraulics.speed(middle)
+
+    def beyond(speed: float) -> float:
+        hydraulics.speed(speed)
         hydraulics.settle(thickness)
-        found = hydraulics.flow if of == "flow" else hydraulics.manifold
-        if found < wanted:
-            low = middle
-        else:
-            high = middle
+        return (hydraulics.flow if of == "flow" else hydraulics.manifold) - wanted
+
+    if beyond(1.0) <= 0:
+        found = 1.0
+    elif beyond(LEAST_SPEED) >= 0:
+        found = LEAST_SPEED
+    else:
+        found = float(brentq(beyond, LEAST_SPEED, 1.0, xtol=EXACT))
     for pump, speed in zip(hydraulics.pumps, speeds, strict=True):
         pump.speed = speed
-    return (low + high) / 2
+    return found
