@@ -8,7 +8,7 @@ down, drained, or not to be relied on is lost to all its groups.
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import NamedTuple
 
 from analyzer.incidents.explaining import SCALE_UP
@@ -41,16 +41,52 @@ class Group(NamedTuple):
         return f"{words[self.towards]} of {whose}"
 
 
-@dataclass(frozen=True)
 class Capacity:
-    """The groups of a topology, with what they carry when all is well."""
+    """The groups of a topology, with what they carry when all is well.
 
-    groups: dict[str, tuple[Group, ...]]
-    """Of each link."""
-    links: dict[Group, int]
-    gbps: dict[Group, float]
-    speed: dict[str, float]
-    """Of each link; 1 where a group cannot be told in Gb/s, so that links are counted."""
+    Worked out as they are asked for: what is ill touches few of them.
+    """
+
+    def __init__(self, topology: Topology) -> None:
+        links = topology.links.values()
+        told = all(link.speed_gbps for link in links)
+        self.speed = {link.id: float(link.speed_gbps or 1.0) if told else 1.0 for link in links}
+        """Of each link, Gb/s; 1 where one of them is not known, so that links are counted."""
+        self._topology = topology
+        self._groups: dict[str, tuple[Group, ...]] = {}
+        self._whole: dict[Group, tuple[int, float]] = {}
+
+    def groups(self, link: str) -> tuple[Group, ...]:
+        """Return the groups that a link belongs to; none if there is no such link."""
+        if link not in self._groups:
+            row = self._topology.links.get(link)
+            mine = () if row is None else _groups(row, self._topology)
+            self._groups[link] = tuple(dict.fromkeys(mine))
+        return self._groups[link]
+
+    def whole(self, group: Group) -> tuple[int, float]:
+        """Return the links of a group, and what they carry together; nothing if it has none."""
+        if group not in self._whole:
+            near = self._near(group)
+            mine = {one.id for name in near for one in self._topology.links_of.get(name, ())}
+            speeds = [self.speed[one] for one in mine if group in self.groups(one)]
+            self._whole[group] = len(speeds), sum(speeds)
+        return self._whole[group]
+
+    def _near(self, group: Group) -> Sequence[str]:
+        """Return the devices that may have links of a group."""
+        if group.type == "device":
+            return (group.name,)
+        if group.type == "rack":
+            return self._topology.in_rack.get(group.name, ())
+        return self._in_domain.get(group.name, ())
+
+    @cached_property
+    def _in_domain(self) -> dict[str, list[str]]:
+        found: dict[str, list[str]] = defaultdict(list)
+        for name in self._topology.devices:
+            found[self._topology.domain_of(name)].append(name)
+        return found
 
 
 @dataclass
@@ -68,10 +104,10 @@ class Live:
 
     def lose(self, link: str) -> None:
         """Take a link out of all its groups; once."""
-        if link in self.lost or link not in self.capacity.groups:
+        if link in self.lost or link not in self.capacity.speed:
             return
         self.lost.add(link)
-        for group in self.capacity.groups[link]:
+        for group in self.capacity.groups(link):
             self.gone[group] += 1
             self.gone_gbps[group] += self.capacity.speed[link]
 
@@ -80,28 +116,17 @@ class Live:
         more = [
             link
             for link in without
-            if link not in self.lost and group in self.capacity.groups[link]
+            if link not in self.lost and group in self.capacity.groups(link)
         ]
-        links = self.capacity.links[group] - self.gone[group] - len(more)
-        gbps = self.gone_gbps[group] + sum(self.capacity.speed[link] for link in more)
-        return links, 1.0 - gbps / self.capacity.gbps[group]
+        links, gbps = self.capacity.whole(group)
+        lost = self.gone_gbps[group] + sum(self.capacity.speed[link] for link in more)
+        return links - self.gone[group] - len(more), 1.0 - lost / gbps
 
 
 @lru_cache(maxsize=4)
 def capacity_of(topology: Topology) -> Capacity:
-    """Return the groups of a topology, worked out once for each."""
-    groups: dict[str, tuple[Group, ...]] = {}
-    links: Counter[Group] = Counter()
-    gbps: dict[Group, float] = defaultdict(float)
-    told = all(link.speed_gbps for link in topology.links.values())
-    speed = {link.id: float(link.speed_gbps or 1.0) if told else 1.0 for link in
-             topology.links.values()}  # fmt: skip
-    for link in topology.links.values():
-        groups[link.id] = tuple(dict.fromkeys(_groups(link, topology)))
-        for group in groups[link.id]:
-            links[group] += 1
-            gbps[group] += speed[link.id]
-    return Capacity(groups, dict(links), dict(gbps), speed)
+    """Return the groups of a topology, kept while it stands."""
+    return Capacity(topology)
 
 
 def _groups(link: Link, topology: Topology) -> Iterable[Group]:

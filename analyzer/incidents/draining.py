@@ -95,7 +95,7 @@ def _by_jobs(links: Sequence[Link], own: str, topology: Topology, jobs: Jobs) ->
 
 def _groups(names: Iterable[str], own: str, now: Live) -> list[Group]:
     """Return the groups that a drain touches, but those of the very device that is drained."""
-    found = dict.fromkeys(group for name in names for group in now.capacity.groups[name])
+    found = dict.fromkeys(group for name in names for group in now.capacity.groups(name))
     return [group for group in found if not (group.type == "device" and group.name == own)]
 
 
@@ -106,7 +106,7 @@ def _by_capacity(names: Sequence[str], own: str, now: Live, floor: float) -> str
             already = now.gone[group]
             also = f", {already} lost already" if already else ""
             return (
-                f"{links} of {now.capacity.links[group]} {group} would be left "
+                f"{links} of {now.capacity.whole(group)[0]} {group} would be left "
                 f"({share:.0%}{also}); the floor is {floor:.0%}"
             )
     return ""
@@ -118,11 +118,11 @@ def _by_cutting_off(names: Sequence[str], own: str, now: Live) -> str:
         if group.type != "device":
             continue
         every = [one for towards in TOWARDS
-                 if (one := group._replace(towards=towards)) in now.capacity.links]  # fmt: skip
+                 if now.capacity.whole(one := group._replace(towards=towards))[0]]  # fmt: skip
         left = sum(now.left(one, names)[0] for one in every)
         if left <= 0:
             return f"{group.name} would be cut off"
-        if left == 1 and sum(now.capacity.links[one] for one in every) > 1:
+        if left == 1 and sum(now.capacity.whole(one)[0] for one in every) > 1:
             return f"{group.name} would hang by one link: one more failure cuts it off"
     return ""
 
@@ -147,7 +147,9 @@ def _tightest(names: Sequence[str], own: str, now: Live, floor: float) -> str:
         return "nothing else depends on it"
     share, group = min((now.left(group, names)[1], group) for group in groups)
     links = now.left(group, names)[0]
-    return f"{links} of {now.capacity.links[group]} {group} stay ({share:.0%}, floor {floor:.0%})"
+    return (
+        f"{links} of {now.capacity.whole(group)[0]} {group} stay ({share:.0%}, floor {floor:.0%})"
+    )
 
 
 HARM = {

@@ -18,7 +18,7 @@ from analyzer.evidence.link.limits import Facts, Limits, Quantity, limits_of
 from fabrichealth.catalogue.ports import PORT_INFO
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Ids, Labels, Port, SeriesTable
-from fabrichealth.topology import Link, Topology
+from fabrichealth.topology import Device, Link, Topology
 
 Places = NDArray[np.intp]
 
@@ -58,6 +58,7 @@ class Receivers:
         self._places: dict[Metric, Places] = {}
         self._kinds: dict[Built, int] = {}
         self._kind: list[int] = []
+        self._alike: dict[tuple[object, ...], Built] = {}
         self._columns: dict[str, tuple[int, Floats]] = {}
         self._peer: Places = np.empty(0, np.intp)
         self._said: dict[Port, Labels] | None = None
@@ -192,11 +193,27 @@ class Receivers:
             return _worked_out(facts, float("nan"), 0.0, 0, ("alone", port.device))
         one, other = link.ends
         there = devices.get((other if port == one else one).device)
-        silicon = (here.silicon if here else "") or (there.silicon if there else "")
-        speed, lanes = float(link.speed_gbps or 0.0), int(link.lanes or 0)
-        facts = facts_of(link, silicon, fec, medium)
-        roles = (here.role if here else "", there.role if there else "", _length(link))
-        return _worked_out(facts, speed or float("nan"), link.line_rate_gbps or 0.0, lanes, roles)
+        # of a hundred thousand ports a handful are built differently: asked before worked out
+        retry = link.plr if "plr" in link.model_fields_set else None
+        key = (
+            link.technology, link.generation, link.speed_gbps, link.lanes, link.fec, link.medium,
+            link.line_rate_gbps, link.length_m, retry, medium, fec, here and (here.role, here.silicon), there and (there.role, there.silicon),
+        )  # fmt: skip
+        built = self._alike.get(key)
+        if built is None:
+            built = self._alike[key] = _of_cable(link, here, there, medium, fec)
+        return built
+
+
+def _of_cable(
+    link: Link, here: Device | None, there: Device | None, medium: str, fec: str
+) -> Built:
+    """Return what a port of a cable was built for, with what it says of itself."""
+    silicon = (here.silicon if here else "") or (there.silicon if there else "")
+    speed, lanes = float(link.speed_gbps or 0.0), int(link.lanes or 0)
+    facts = facts_of(link, silicon, fec, medium)
+    roles = (here.role if here else "", there.role if there else "", _length(link))
+    return _worked_out(facts, speed or float("nan"), link.line_rate_gbps or 0.0, lanes, roles)
 
 
 def facts_of(link: Link, silicon: str, fec: str = "", medium: str = "") -> Facts:
