@@ -197,7 +197,8 @@ class Receivers:
         retry = link.plr if "plr" in link.model_fields_set else None
         key = (
             link.technology, link.generation, link.speed_gbps, link.lanes, link.fec, link.medium,
-            link.line_rate_gbps, link.length_m, retry, medium, fec, here and (here.role, here.silicon), there and (there.role, there.silicon),
+            link.line_rate_gbps, link.length_m, retry, medium, fec,
+            here and (here.role, here.silicon), there and (there.role, there.silicon),
         )  # fmt: skip
         built = self._alike.get(key)
         if built is None:
