@@ -17,8 +17,9 @@ from fabrichealth.model.quantiles import row_median, row_quantile
 LEAST_LOAD = 0.3
 """Below this share of its usual high load a balance is not judged: differences get too small."""
 
-OFFSET = 0.3
-"""Kelvin by which a pair of sensors of 0.2 K is apart for good: it weighs more at a small rise."""
+OFFSET = 0.6
+"""Kelvin by which a pair of sensors of 0.2 K may be apart for good, which weighs more at a small
+rise: twice the 0.28 K of their difference, since a hall has hundreds of pairs."""
 
 EXPLAINED = 0.5
 """A fault explains a change if it leaves less than this share of it."""
