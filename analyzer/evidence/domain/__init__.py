@@ -1,1 +1,1 @@
-"""Domain: the accelerators of a scale-up domain as one machine: who holds them, where work fits."""
+"""What a domain is made of, who holds it, how evenly it works, and what holds it back."""
