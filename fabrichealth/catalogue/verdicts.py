@@ -127,6 +127,15 @@ DOMAIN_BIMODAL = Metric(
     valid=FLAG,
 )
 
+DOMAIN_ACCELERATORS = Metric(
+    name="domain_accelerators",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Accelerators of the inventory in a band of utilisation, by its lower end, or missing.",
+    extra=("band",),
+)
+
 DOMAIN_FRAGMENTATION = Metric(
     name="domain_fragmentation_ratio",
     kind=Kind.GAUGE,

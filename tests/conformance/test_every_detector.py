@@ -81,7 +81,9 @@ class TestEveryDetector:
     ) -> None:
         made = sick(detector, period)
         (finding,) = judge(detector, made, store)
-        assert any(name in str(finding.about) for name in ("host-0", "leaf-0", "r1", "cdu-1"))
+        assert any(
+            name in str(finding.about) for name in ("host-0", "leaf-0", "r1", "cdu-1", "pod-a")
+        )
         period = made.period
         seen = max(made.onset, finding.at - (detector.settings.memory or np.inf))
         if not recipe_of(detector).passing:
