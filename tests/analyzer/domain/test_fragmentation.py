@@ -137,8 +137,8 @@ def test_it_is_what_the_definition_says_one_by_one(
             total += sum(one for one in own if one < share) if runs else sum(own)
         expected.append(total / len(every))
     table = np.array(every, np.float64)
-    wanted = table[:, 1].astype(np.int64)
-    tasks = fgd.classes(table[:, 0], np.ones(len(every)), wanted, table[:, 2])
+    counts = table[:, 1].astype(np.int64)
+    tasks = fgd.classes(table[:, 0], np.ones(len(every)), counts, table[:, 2])
     assert fgd.expected(nodes(left), tasks).tolist() == pytest.approx(expected)
 
 
