@@ -103,8 +103,8 @@ def listing(body: bytes | str, kinds: Collection[str]) -> Listing:
         for row in rows:
             _each(row, "job", found, kinds)
     if isinstance(counts := plain.get("statistics"), dict):
-        known = {key: number(counts.get(key)) for key in ("jobs_pending", "jobs_running")}
-        found.statistics = {key: count for key, count in known.items() if count is not None}
+        known = {state: number(counts.get(f"jobs_{state}")) for state in ("pending", "running")}
+        found.statistics = {state: count for state, count in known.items() if count is not None}
     nothing = found.nodes is None and found.jobs is None and not found.statistics
     if nothing and not (found.errors and "meta" in plain):
         raise MalformedReply("JSON without nodes or jobs of Slurm")

@@ -5,7 +5,7 @@ ends without a beginning, accelerators in two jobs, names that nobody knows. Wha
 used, and what is odd is said.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -62,8 +62,8 @@ class Jobs:
     rows: tuple[Job, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     unreadable: tuple[Oddity, ...] = ()
-    known: Collection[str] = ()
-    """Accelerators of the inventory; without any, none is odd for being unknown."""
+    known: Container[str] | None = None
+    """Accelerators of the inventory; None where there is no such, and none is odd for it."""
 
     def running(self, at: float) -> tuple[Job, ...]:
         """Return those that hold accelerators at a moment."""
@@ -72,11 +72,11 @@ class Jobs:
     @cached_property
     def oddities(self) -> tuple[Oddity, ...]:
         """All that is odd, worked out where somebody asks: months of jobs are many."""
-        unknown = _unknown(self.rows, self.known) if self.known else ()
+        unknown = _unknown(self.rows, self.known) if self.known is not None else ()
         return (*self.unreadable, *unknown, *_contested(self.rows))
 
 
-def jobs(events: Iterable[Event], known: Collection[str] = ()) -> Jobs:
+def jobs(events: Iterable[Event], known: Container[str] | None = None) -> Jobs:
     """Return the jobs that events in order of time speak of; `known` names the inventory."""
     running: dict[str, Job] = {}
     waiting: dict[str, Waiting] = {}
@@ -137,11 +137,10 @@ def _started(name: str, event: Event) -> tuple[Job, list[Oddity]]:
     return Job(name, event.at, inf, tuple(every), roles), odd
 
 
-def _unknown(rows: Sequence[Job], known: Collection[str]) -> Iterator[Oddity]:
-    inventory = frozenset(known)
+def _unknown(rows: Sequence[Job], known: Container[str]) -> Iterator[Oddity]:
     for job in rows:
         for one in job.accelerators:
-            if one not in inventory:
+            if one not in known:
                 says = f"job {job.name} holds {one}, which is not in the inventory"
                 yield Oddity("unknown_accelerator", job.name, one, says)
 
