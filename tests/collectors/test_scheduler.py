@@ -277,6 +277,37 @@ KINDS = ("gpu", "npu")
 
 
 @pytest.mark.parametrize(
+    ("asked", "size"),
+    [
+        pytest.param({"tres_req_str": "cpu=8,gres/gpu=16"}, 16, id="accounted for"),
+        pytest.param({"tres_req_str": "cpu=8", "tres_per_job": "gres:gpu:3"}, 3, id="for the job"),
+        pytest.param({"tres_per_node": "gres/gpu:h100:4"}, 8, id="for each of two nodes"),
+        pytest.param({"tres_per_task": "gres/gpu=1"}, 6, id="for each of six tasks"),
+        pytest.param({"tres_per_socket": "gres:gpu:2"}, 4, id="for a socket of each node"),
+        pytest.param({"tres_req_str": "cpu=8"}, 0, id="none at all"),
+        pytest.param({}, 0, id="not told"),
+    ],
+)
+def test_what_a_job_asks_for_is_told_in_many_ways(
+    seen: Seen, asked: dict[str, str], size: int
+) -> None:
+    two = {"set": True, "infinite": False, "number": 2}
+    job = {"job_id": 7, "job_state": ["PENDING"], "node_count": two, "tasks": 6, **asked}
+    poll = seen.look(json.dumps({"jobs": [job]}))
+    assert seen.pending(poll)["", str(size)] == 1.0
+
+
+def test_a_job_that_is_completing_holds_nothing(seen: Seen) -> None:
+    job = {
+        "job_id": 7, "job_state": ["RUNNING", "COMPLETING"], "nodes": "host-0",
+        "gres_detail": [], "tres_alloc_str": "gres/gpu=4",
+    }  # fmt: skip
+    poll = seen.look(json.dumps({"jobs": [job]}))
+    assert poll.events == []
+    assert poll.refused == []
+
+
+@pytest.mark.parametrize(
     ("text", "count", "indices"),
     [
         ("gpu:h100:8(S:0-1)", 8, None),
