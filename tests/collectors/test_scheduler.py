@@ -163,6 +163,15 @@ class TestEveryScheduler:
         ]
 
 
+def test_a_job_had_ended_when_the_next_began_on_its_accelerators(seen: Seen) -> None:
+    load = workload()
+    seen.look(*by_slurm(load))
+    load.end("big")
+    load.place("next", AT + 12, host_1=(2, 3))
+    events = seen.look(*by_slurm(load), at=AT + 30).events
+    assert [(one.at - AT, one.kind) for one in events] == [(12.0, "job_end"), (12.0, "job_start")]
+
+
 def test_a_job_that_runs_for_weeks_is_told_anew(seen: Seen) -> None:
     load = workload()
     load.end("waits")

@@ -53,6 +53,9 @@ class Oddity:
     job: str
     accelerator: str
     says: str
+    since: float = 0.0
+    """Since when it is so (unix seconds)."""
+    until: float = inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +91,7 @@ def jobs(events: Iterable[Event], known: Container[str] | None = None) -> Jobs:
         name = event.scope.get("job") or event.id
         if not name:
             says = f"a {event.kind} at {event.at:.0f} names no job; give scope: job"
-            odd.append(Oddity("unreadable_event", "", "", says))
+            odd.append(Oddity("unreadable_event", "", "", says, event.at))
         elif event.kind == "job_start":
             waiting.pop(name, None)
             job, trouble = _started(name, event)
@@ -103,7 +106,7 @@ def jobs(events: Iterable[Event], known: Container[str] | None = None) -> Jobs:
             size = event.more.get("size")
             if isinstance(size, bool) or not isinstance(size, int) or size < 0:
                 says = f"job {name} waits for {size!r} accelerators; give a whole number"
-                odd.append(Oddity("unreadable_event", name, "", says))
+                odd.append(Oddity("unreadable_event", name, "", says, event.at))
                 continue
             since = waiting[name].since if name in waiting else event.at
             waiting[name] = Waiting(name, size, since, event.scope.get("domain", ""))
@@ -124,7 +127,7 @@ def _started(name: str, event: Event) -> tuple[Job, list[Oddity]]:
         found = dict.fromkeys(one for one in listed if isinstance(one, str) and one)
         if given is not None and (listed is not given or len(found) != len(listed)):
             says = f"{what} of job {name}: not a list of different names"
-            odd.append(Oddity("unreadable_event", name, "", says))
+            odd.append(Oddity("unreadable_event", name, "", says, event.at))
         return tuple(found)
 
     given = event.more.get("roles")
@@ -142,7 +145,7 @@ def _unknown(rows: Sequence[Job], known: Container[str]) -> Iterator[Oddity]:
         for one in job.accelerators:
             if one not in known:
                 says = f"job {job.name} holds {one}, which is not in the inventory"
-                yield Oddity("unknown_accelerator", job.name, one, says)
+                yield Oddity("unknown_accelerator", job.name, one, says, job.since, job.until)
 
 
 def _contested(rows: Sequence[Job]) -> Iterator[Oddity]:
@@ -153,6 +156,7 @@ def _contested(rows: Sequence[Job]) -> Iterator[Oddity]:
             other = holder.get(one)
             if other is not None and other.name != job.name and job.since < other.until:
                 says = f"job {job.name} holds {one}, which job {other.name} has not given back"
-                yield Oddity("two_jobs", job.name, one, says)
+                both = min(job.until, other.until)
+                yield Oddity("two_jobs", job.name, one, says, job.since, both)
             if other is None or job.until >= other.until:
                 holder[one] = job
