@@ -18,6 +18,7 @@ from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._draining import drain_plan
 from fabrichealth.cli._found_out import FoundOut
 from fabrichealth.cli._incidents import events_of
+from fabrichealth.cli._placing import MOST_ACCELERATORS, looked, placement_rows
 from fabrichealth.events import EVENT_KINDS, parse
 from fabrichealth.metric import Metric
 from fabrichealth.model import Port
@@ -46,6 +47,7 @@ class Api:
             Route("GET", "/api/v1/links", self._links),
             Route("GET", "/api/v1/series", self._series),
             Route("GET", "/api/v1/drain-plan", self._drain_plan),
+            Route("GET", "/api/v1/placements", self._placements),
             Route("GET", "/api/v1/close-watch", self._close_watch),
             Route("GET", "/api/v1/stream", self._stream),
             Route("POST", "/api/v1/events", self._events, writes=True),
@@ -80,6 +82,24 @@ class Api:
             collecting.setup.site.policy.capacity_floor,
         )
         return _rows(row for row in rows if _matches(_flat_step(row), request.query))
+
+    async def _placements(self, request: web.Request) -> web.Response:
+        """Answer where a job of `accelerators=N` fits, in `domain=D` or anywhere."""
+        collecting = self._collecting
+        number, domain = request.query.get("accelerators", ""), request.query.get("domain", "")
+        if collecting.store is None or collecting.journal is None:
+            raise web.HTTPNotFound(text="this daemon keeps no series; ask one started by `run`\n")
+        if not number.isdecimal() or not 0 < int(number[:9]) <= MOST_ACCELERATORS:
+            raise web.HTTPBadRequest(text="accelerators= is a whole number from 1 on\n")
+        view = await asyncio.to_thread(
+            looked,
+            collecting.store,
+            collecting.poller.inventory.topology,
+            events_of(collecting.journal),
+            collecting.clock.now(),
+        )
+        rows = await asyncio.to_thread(placement_rows, view, int(number), domain)
+        return _rows(rows)
 
     async def _close_watch(self, request: web.Request) -> web.Response:
         """Answer which targets are read more often than their period, since when, and why."""
