@@ -13,7 +13,6 @@ from analyzer.incidents.claims import SLACK, Claim, Rival, weight
 from analyzer.incidents.explaining import (
     LIKELY,
     PAUSING,
-    SCALE_UP,
     SHARED,
     WARMTH,
     as_ill,
@@ -32,7 +31,7 @@ from fabrichealth.kinds import (
     IncidentKind,
 )
 from fabrichealth.model import Incident, Place
-from fabrichealth.topology import Topology
+from fabrichealth.topology import SCALE_UP, Topology
 
 TAIL = 300.0
 """After a device came back its links may still stumble for so long: the same incident."""

@@ -172,6 +172,43 @@ HOT_LINKS = Metric(
     help="Links that are hot.",
 )
 
+DOMAIN_BISECTION = Metric(
+    name="domain_bisection_bits_per_second",
+    kind=Kind.GAUGE,
+    unit=Unit.BITS_PER_SECOND,
+    subject=Subject.DOMAIN,
+    help="What one half of the domain can send to the other over links that carry now.",
+    extra=("network",),
+)
+
+DOMAIN_BISECTION_SHARE = Metric(
+    name="domain_bisection_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="The same over what it would be if every link carried what it was built for.",
+    valid=FLAG,
+    extra=("network",),
+)
+
+DOMAIN_BISECTION_HEADROOM = Metric(
+    name="domain_bisection_headroom_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="Share of the narrowest cut that is free, in its fuller direction.",
+    valid=FLAG,
+    extra=("network",),
+)
+
+EFFECTIVE_ACCELERATORS = Metric(
+    name="domain_effective_accelerators",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Accelerators that still work as one machine, at the share of links the site asks for.",
+)
+
 RECOVERY_SECONDS = Metric(
     name="recovery_seconds",
     kind=Kind.HISTOGRAM,
