@@ -218,6 +218,38 @@ RECOVERY_SECONDS = Metric(
     extra=("phase",),
 )
 
+RECOVERY_BUCKET = Metric(
+    name="recovery_seconds_bucket",
+    kind=Kind.PART,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Recoveries whose phase took at most `le` seconds.",
+    extra=("phase", "le"),
+)
+
+RECOVERY_SUM = Metric(
+    name="recovery_seconds_sum",
+    kind=Kind.PART,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Seconds that the phase took in all recoveries together.",
+    extra=("phase",),
+)
+
+RECOVERY_COUNT = Metric(
+    name="recovery_seconds_count",
+    kind=Kind.PART,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Recoveries that had the phase.",
+    extra=("phase",),
+)
+
+RECOVERY_BOUNDS = (
+    60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 14400.0, 28800.0, 86400.0, 604800.0
+)  # fmt: skip
+"""Upper bounds of the buckets, in seconds: a minute to a week."""
+
 DRAIN_SAFE = Metric(
     name="link_drain_safe",
     kind=Kind.GAUGE,
