@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from fabrichealth.catalogue.accelerators import ACCELERATOR_INFO, UTILIZATION
 from fabrichealth.metric import Metric
-from fabrichealth.model import Labels, SeriesTable, View, Window
+from fabrichealth.model import Labels, Past, SeriesTable, View, Window
 from fabrichealth.topology import Topology
 
 Rows = NDArray[np.intp]
@@ -85,7 +85,7 @@ class Inventory:
         """Return the row of an accelerator, or None if nobody ever told of it."""
         return self._rows.get(name)
 
-    def places(self, window: Window) -> Rows:
+    def places(self, window: Window | Past) -> Rows:
         """Return the accelerator that each row of a window is about ([s]), by its label `device`.
 
         -1 where it is about no accelerator. Names are looked up once for each series.
