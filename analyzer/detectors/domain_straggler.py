@@ -18,7 +18,6 @@ from analyzer.evidence.domain.losses import WAITING, waited
 from analyzer.evidence.domain.owners import listed
 from analyzer.evidence.domain.peers import peers
 from analyzer.evidence.domain.reasons import reasons
-from analyzer.evidence.domain.work import work
 from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.accelerators import (
@@ -75,8 +74,7 @@ class DomainStraggler(Detector[DomainStragglerSettings]):
 
     def verdicts(self, view: View, kept: MutableMapping[str, list[float]]) -> Iterable[Verdict]:
         """Return which share of each domain waits for stragglers."""
-        stock = inventory(view)
-        for name, share in waited(stock, work(view), self._lagging(view)).items():
+        for name, share in waited(view, self._lagging(view)).items():
             yield Verdict(DOMAIN_LOST, (name, WAITING), share)
 
     def _lagging(self, view: View) -> list[Lagging]:
