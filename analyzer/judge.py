@@ -12,12 +12,14 @@ from dataclasses import dataclass, field
 from analyzer.detector import AnyDetector, Detector
 from analyzer.discovered import Discovered
 from analyzer.evidence.ends import PortStates
+from analyzer.incidents.capacity import live
 from analyzer.incidents.claims import claims
 from analyzer.incidents.explaining import explained
 from analyzer.incidents.lifecycle import Policy, advance
 from analyzer.incidents.quality import quality
 from analyzer.incidents.renaming import Names, follow, found_now, renames, topology_now
 from analyzer.incidents.restarts import darkness, restarts
+from analyzer.interconnects import REMEMBERED, Interconnects
 from analyzer.ledger import Ledger, copy_of
 from analyzer.verdicts import Verdict, verdicts
 from analyzer.viewing import Viewing
@@ -25,6 +27,7 @@ from fabrichealth.catalogue.devices import BOOT_TIME
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.errors import StoreError
 from fabrichealth.events import Event
+from fabrichealth.kinds import FABRIC_HOT_LINK
 from fabrichealth.model import Finding, Incident
 from fabrichealth.plugins import classes
 from fabrichealth.settings import Settings
@@ -35,7 +38,9 @@ log = logging.getLogger(__name__)
 
 BOOTS_REMEMBERED = 7200.0
 STATES_REMEMBERED = 7200.0
-ALSO_REMEMBERED = {BOOT_TIME: BOOTS_REMEMBERED, UP: STATES_REMEMBERED, ADMIN_UP: STATES_REMEMBERED}
+ALSO_REMEMBERED = {
+    **REMEMBERED, BOOT_TIME: BOOTS_REMEMBERED, UP: STATES_REMEMBERED, ADMIN_UP: STATES_REMEMBERED
+}  # fmt: skip
 EVENTS_REMEMBERED = 30 * 86_400.0
 
 
@@ -79,6 +84,7 @@ class Judge:
         self.ledger = ledger
         self._policy = policy or Policy()
         self._viewing = Viewing(store, every, ALSO_REMEMBERED)
+        self._interconnects = Interconnects(self._viewing, self._policy.capacity_floor)
         self._events: list[Event] = []
         self._due: dict[str, float] = {}
         """When a detector judges next, of those that do not at every pass."""
@@ -131,8 +137,18 @@ class Judge:
             [
                 *verdicts(self.ledger, self._cost),
                 *(one for said in self._said.values() for one in said),
+                *self._of_links(now, events),
             ],
         )
+
+    def _of_links(self, now: float, events: Sequence[Event]) -> list[Verdict]:
+        """Return what is told of the links of domains, after the incidents of this pass."""
+        if not self._interconnects.due(now):
+            return self._interconnects.said
+        incidents = self.ledger.incidents
+        lost = live(self.topology, incidents, events).lost
+        hot = {one.culprit.id for one in incidents if one.kind is FABRIC_HOT_LINK}
+        return self._interconnects.verdicts(now, self.topology, lost, hot)
 
     def _run(self, name: str, detector: AnyDetector, events: Sequence[Event]) -> None:
         """Let one detector judge, and keep what it says until it judges again."""

@@ -39,7 +39,7 @@ from fabrichealth.kinds import (
     Cause,
 )
 from fabrichealth.model import Finding, Place, place_of
-from fabrichealth.topology import Topology
+from fabrichealth.topology import SCALE_UP, Topology
 
 SHARED = frozenset({PARTS_SHARED_COMPONENT, PARTS_BAD_BATCH, PARTS_VERSION_DRIFT})
 """Kinds whose finding itself lists the links that it explains, whichever fell ill first;"""
@@ -59,8 +59,6 @@ PAUSING = frozenset({PFC_STORM, PFC_SLOW_RECEIVER, PFC_INCAST})
 WARMTH = (Cause.MODULE_OVERHEATING, Cause.COOLING)
 LIKELY = 0.3
 """So likely heat must be among the causes of a link's trouble to follow from what cools it."""
-
-SCALE_UP = frozenset({"nvlink", "hccs", "ub", "ualink", "cxl", "pcie"})
 
 
 def explained(every: list[Claim], topology: Topology) -> list[Claim]:

@@ -14,7 +14,6 @@ from analyzer.incidents.explaining import (
     LIKELY,
     LISTED,
     PAUSING,
-    SCALE_UP,
     SHARED,
     WARMTH,
     as_ill,
@@ -35,7 +34,7 @@ from fabrichealth.kinds import (
     IncidentKind,
 )
 from fabrichealth.model import Incident, Place
-from fabrichealth.topology import Topology
+from fabrichealth.topology import SCALE_UP, Topology
 
 TAIL = 300.0
 """After a device came back its links may still stumble for so long: the same incident."""

@@ -167,7 +167,10 @@ class Api:
         return rows
 
     async def _series(self, request: web.Request) -> web.Response:
-        """Answer `metric=NAME` and labels with newest values; `start` and `end` with all."""
+        """Answer `metric=NAME` and labels with newest values; `start` and `end` with all.
+
+        `limit` is how many series are wanted at most.
+        """
         query = dict(request.query)
         metric = METRICS.get(query.pop("metric", ""))
         store = self._collecting.store
@@ -178,18 +181,27 @@ class Api:
         try:
             start = float(query.pop("start")) if "start" in query else None
             end = float(query.pop("end", self._collecting.clock.now()))
+            limit = int(query.pop("limit", MOST_ROWS))
         except ValueError:
             start = end = math.nan
+            limit = MOST_ROWS
         if not math.isfinite(end) or not math.isfinite(start or 0.0):
-            raise web.HTTPBadRequest(text="start= and end= are unix seconds\n")
+            raise web.HTTPBadRequest(
+                text="start= and end= are unix seconds, limit= is a whole number\n"
+            )
         unknown = query.keys() - set(metric.labels)
         if unknown:
             raise web.HTTPBadRequest(text=f"{metric} has no label {unknown.pop()}\n")
-        rows = await asyncio.to_thread(self._series_rows, metric, query, start, end)
+        rows = await asyncio.to_thread(self._series_rows, metric, query, start, end, limit)
         return _rows(rows)
 
     def _series_rows(
-        self, metric: Metric, wanted: Mapping[str, str], start: float | None, end: float
+        self,
+        metric: Metric,
+        wanted: Mapping[str, str],
+        start: float | None,
+        end: float,
+        limit: int,
     ) -> list[dict[str, Any]]:
         store = self._collecting.store
         rows: list[dict[str, Any]] = []
@@ -208,7 +220,7 @@ class Api:
                 at, values = store.one(series, start or 0.0, end)
                 row |= {"at": at, "values": values}
             rows.append(row)
-            if len(rows) >= MOST_ROWS:
+            if len(rows) >= min(limit, MOST_ROWS):
                 break
         return rows
 

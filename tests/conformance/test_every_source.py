@@ -36,7 +36,7 @@ from emulator.snmp import Mib, Variable
 from emulator.snmp_pdu import WELL, RackPdu
 from emulator.snmp_switch import SnmpSwitch
 from emulator.sonic import SonicSwitch
-from emulator.tools import hccn_tool, mlxlink, nvidia_smi
+from emulator.tools import collective_tests, hccn_tool, mlxlink, nvidia_smi
 from emulator.tools.infiniband import Subnet
 from fabrichealth.catalogue import METRICS
 from fabrichealth.cli._sample import told
@@ -372,6 +372,15 @@ def _workload() -> Workload:
     return load
 
 
+def collectives(folder: Path) -> list[Path]:
+    sizes = [2**power for power in range(20, 28)]
+    return _files(
+        folder,
+        nccl=collective_tests.perf("all_reduce", 16, sizes, 400e9),
+        hccl=collective_tests.hccl("all_gather", 32, sizes, 300e9),
+    )
+
+
 def _document(folder: Path, content: Any) -> list[Path]:
     folder.mkdir(exist_ok=True)
     (folder / "reply.json").write_text(json.dumps(content))
@@ -379,6 +388,7 @@ def _document(folder: Path, content: Any) -> list[Path]:
 
 
 EMULATED = {
+    "bench": [collectives],
     "eapi": [eos_results],
     "eeprom": [modules_of_a_switch],
     "gnmi": [notifications, tables_over_gnmi, streamed],

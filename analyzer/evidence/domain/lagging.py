@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.evidence.domain.distribution import Bools
+from analyzer.evidence.domain.distribution import IDLE, Bools
 from analyzer.evidence.domain.inventory import Inventory, Rows
 from analyzer.evidence.domain.peers import ABSENT, Peers
 from analyzer.evidence.domain.polish import polished
@@ -20,7 +20,7 @@ from fabrichealth.catalogue.accelerators import CLOCK, TENSOR_ACTIVE, UTILIZATIO
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, View
 
-TICKS = 60
+TICKS = 40
 """So many moments of a window are compared; it is read more often than it need be."""
 
 SETTLING = 120.0
@@ -165,13 +165,16 @@ def _waited_for(
     """Return whether others wait for it, as far as can be told, and not it for them.
 
     Peers that do nothing are not held back, and one whose matrix units rest more than theirs has
-    less to do than they, or waits itself.
+    less to do than they, or waits itself. One that does nothing at all is a spare, unless they are
+    seen to get nowhere without it.
     """
     load = own[UTILIZATION][:, recent]
     if _median(_others(load, places)) < bounds.busy:
         return False
     if signal is SLOW_CLOCK and _mean(load[places]) < bounds.busy:
         return False  # idle clocks are low
+    if signal is LEAST_BUSY and _mean(load[places]) < IDLE:
+        return _median(_others(own[TENSOR_ACTIVE][:, recent], places)) < IDLE
     rested = _mean(away[WAITS_LEAST][places][:, recent])
     return not rested <= -bounds.deviations
 
@@ -185,23 +188,15 @@ def _since(
     level: float,
 ) -> float:
     """Return since when it deviates by more than a level, looked at poll by poll."""
-    fine = every_poll(view, stock, signal.metric)
-    inside = fine.at >= group.job.since + SETTLING
-    values = fine.of[signal.metric][group.rows][:, inside]
+    window = view[signal.metric]
+    own = window.select(np.flatnonzero(np.isin(stock.places(window), group.rows)))
+    at = moments(own)
+    at = at[at >= group.job.since + SETTLING]
+    values = sampled(own, stock, at)[group.rows]
     away = signal.worse * deviations(values, signal.floor, signal.relative)[places]
     with np.errstate(invalid="ignore"):
         below = (away < level).sum(axis=0) * 2 > np.isfinite(away).sum(axis=0)
-    return began(~below, fine.at[inside])
-
-
-def every_poll(view: View, stock: Inventory, metric: Metric) -> Readings:
-    """Return what accelerators said of one metric at every poll of the window."""
-
-    def told() -> Readings:
-        at = moments(view[metric])
-        return Readings(at, {metric: sampled(view[metric], stock, at)})
-
-    return view.once(("every_poll", metric, view[metric].seconds), told)
+    return began(~below, at)
 
 
 def _mean(values: Floats) -> float:
