@@ -15,9 +15,12 @@ from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.ports import SPEED, UP
 from fabrichealth.catalogue.verdicts import LINK_HEALTH, LINK_STATE, SECONDS_TO_VERDICT
 from fabrichealth.cli._collecting import Collecting
+from fabrichealth.cli._domain_rows import Known, domain_rows, readable
+from fabrichealth.cli._domains import LONGEST
 from fabrichealth.cli._draining import drain_plan
 from fabrichealth.cli._found_out import FoundOut
 from fabrichealth.cli._incidents import events_of
+from fabrichealth.errors import UsageError
 from fabrichealth.events import EVENT_KINDS, parse
 from fabrichealth.metric import Metric
 from fabrichealth.model import Port
@@ -26,6 +29,7 @@ from fabrichealth.web.server import Route
 RECENT = 900.0
 """Seconds within which a reading is the present one."""
 
+WEEK = 7 * 86_400.0
 MOST_ROWS = 100_000
 STREAM_QUEUE = 1000
 MOST_EVENT_BYTES = 65_536
@@ -47,6 +51,7 @@ class Api:
             Route("GET", "/api/v1/series", self._series),
             Route("GET", "/api/v1/drain-plan", self._drain_plan),
             Route("GET", "/api/v1/close-watch", self._close_watch),
+            Route("GET", "/api/v1/domain", self._domain),
             Route("GET", "/api/v1/stream", self._stream),
             Route("POST", "/api/v1/events", self._events, writes=True),
         ]
@@ -95,6 +100,31 @@ class Api:
             for one in closely.close
         ]
         return _rows(row for row in rows if _matches(row, request.query))
+
+    async def _domain(self, request: web.Request) -> web.Response:
+        """Answer what became of `domain=NAME` in the last `seconds=` (a week)."""
+        collecting = self._collecting
+        if collecting.store is None:
+            raise web.HTTPNotFound(text="no series are kept here; ask where `run` is\n")
+        try:
+            seconds = float(request.query.get("seconds", WEEK))
+        except ValueError:
+            seconds = math.nan
+        if not 60.0 <= seconds <= LONGEST:
+            raise web.HTTPBadRequest(text="seconds= is a number from a minute to a year\n")
+        known = Known(
+            collecting.store,
+            collecting.poller.inventory.topology,
+            readable(collecting.incidents.values()),
+            [] if collecting.journal is None else events_of(collecting.journal),
+            collecting.setup.site.policy.capacity_floor,
+            collecting.clock.now(),
+        )
+        domain = request.query.get("domain", "")
+        try:
+            return _rows(await asyncio.to_thread(domain_rows, known, domain, seconds))
+        except UsageError as wrong:
+            raise web.HTTPNotFound(text=f"{wrong}\n") from None
 
     def _link_rows(self) -> list[dict[str, Any]]:
         up, speed = self._newest(UP), self._newest(SPEED)
