@@ -122,6 +122,20 @@ def test_what_is_told_of_a_link_is_what_it_carried(share: float, number: int) ->
     assert found[HOT_LINKS, ("pod",)] == 0.0
 
 
+def test_a_counter_that_restarts_or_misses_polls_costs_only_what_is_not_known() -> None:
+    topology = planes(2, 2, 2)
+    said = sending(topology, {}, usual=0.4)
+    port = Port("a00", "ub/0/0")
+    for metric in (TX_BYTES, RX_BYTES):
+        values = np.array(said[metric, port])
+        values[20:] -= values[20]  # it restarted between two polls
+        values[5:9] = np.nan
+        said[metric, port] = list(values)
+    found = told(topology, said)
+    for quantile in ("0", "0.5", "1"):
+        assert found[INTERCONNECT_UTILIZATION, ("pod", quantile)] == pytest.approx(0.4)
+
+
 def test_judging_tells_it_once_a_minute_and_no_more_of_a_fabric_that_fell_silent() -> None:
     topology = planes(2, 2, 2)
     judge = Judge(store_of(sending(topology, {}), PERIOD), topology, {}, Ledger())
