@@ -16,13 +16,21 @@ from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.domain.idling import Bounds, Idling, idling, plainly
 from analyzer.evidence.domain.illusions import Illusion
 from analyzer.evidence.domain.inventory import inventory
+from analyzer.evidence.domain.losses import losses
 from analyzer.evidence.domain.owners import Owner, listed, owners, together
 from analyzer.evidence.domain.spread import spread
 from analyzer.evidence.domain.work import Work, work
 from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
-from fabrichealth.catalogue.accelerators import ALLOCATED, POWER, TENSOR_ACTIVE, UTILIZATION
+from fabrichealth.catalogue.accelerators import (
+    ALLOCATED,
+    POWER,
+    TENSOR_ACTIVE,
+    THROTTLED,
+    UTILIZATION,
+)
 from fabrichealth.catalogue.devices import HOST_ALLOCATED, SCHEDULABLE
+from fabrichealth.catalogue.verdicts import DOMAIN_LOST
 from fabrichealth.kinds import DOMAIN_HIDDEN_IDLE
 from fabrichealth.model import Evidence, Finding, Place, View
 from fabrichealth.settings import Duration, seconds
@@ -65,7 +73,9 @@ class DomainHiddenIdle(Detector[DomainHiddenIdleSettings]):
     """Share of the inventory that idles over the share allowed; score 1.0 is `share`."""
 
     kinds = (DOMAIN_HIDDEN_IDLE,)
-    metrics = (UTILIZATION, TENSOR_ACTIVE, POWER, ALLOCATED, SCHEDULABLE, HOST_ALLOCATED)
+    metrics = (
+        UTILIZATION, TENSOR_ACTIVE, POWER, THROTTLED, ALLOCATED, SCHEDULABLE, HOST_ALLOCATED,
+    )  # fmt: skip
     recalls = (UTILIZATION,)
     settings_type = DomainHiddenIdleSettings
 
@@ -112,9 +122,11 @@ class DomainHiddenIdle(Detector[DomainHiddenIdleSettings]):
         stock = inventory(view)
         if not len(view[UTILIZATION].table.of(UTILIZATION)):
             return []  # nobody here says how busy anything is
-        newest = work(view).believed
+        done = work(view)
+        newest = done.believed
         now = newest[:, -1] if newest.shape[1] else np.full(len(stock), np.nan)
-        return spread(stock, now, self.settings.idle)
+        lost = [Verdict(DOMAIN_LOST, (one.domain, one.by), one.share) for one in losses(view, done)]
+        return [*spread(stock, now, self.settings.idle), *lost]
 
 
 def _owned(answering: list[Owner], found: Idling) -> str:

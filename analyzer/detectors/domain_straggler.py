@@ -6,7 +6,7 @@ is low, it is held up outside its kernels, or it computes while the others spin.
 that is different in every host is a trait of the machine, and where all are slow nobody is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, MutableMapping
 
 from pydantic import Field
 
@@ -14,19 +14,24 @@ from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.domain.allocation import allocation
 from analyzer.evidence.domain.inventory import Inventory, inventory
 from analyzer.evidence.domain.lagging import Bounds, Lagging, lagging, readings
+from analyzer.evidence.domain.losses import WAITING, waited
 from analyzer.evidence.domain.owners import listed
 from analyzer.evidence.domain.peers import peers
 from analyzer.evidence.domain.reasons import reasons
+from analyzer.evidence.domain.work import work
 from analyzer.evidence.testimony import evidence
+from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.accelerators import (
     ALLOCATED,
     CLOCK,
+    POWER,
     TEMPERATURE,
     TENSOR_ACTIVE,
     THROTTLED,
     UTILIZATION,
 )
 from fabrichealth.catalogue.devices import HOST_ALLOCATED
+from fabrichealth.catalogue.verdicts import DOMAIN_LOST
 from fabrichealth.kinds import DOMAIN_STRAGGLER
 from fabrichealth.model import Evidence, Finding, Place, View
 from fabrichealth.settings import Duration, seconds
@@ -53,25 +58,32 @@ class DomainStraggler(Detector[DomainStragglerSettings]):
 
     kinds = (DOMAIN_STRAGGLER,)
     metrics = (
-        UTILIZATION, CLOCK, TENSOR_ACTIVE, THROTTLED, TEMPERATURE, ALLOCATED, HOST_ALLOCATED,
+        UTILIZATION, CLOCK, TENSOR_ACTIVE, POWER, THROTTLED, TEMPERATURE, ALLOCATED,
+        HOST_ALLOCATED,
     )  # fmt: skip
     settings_type = DomainStragglerSettings
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each accelerator or host that is waited for."""
-        groups = list(peers(inventory(view), allocation(view))) if view.events else []
-        if not groups:
-            return
-        own, stock = self.settings, inventory(view)
-        bounds = Bounds(own.deviations, own.hold, own.first, own.busy)
-        told = readings(view, stock)
+        stock = inventory(view)
         found: dict[str, list[Lagging]] = {}
-        for group in groups:
-            for one in lagging(view, stock, group, told, bounds):
-                found.setdefault(one.host or stock.names[int(one.rows[0])], []).append(one)
+        for one in self._lagging(view):
+            found.setdefault(one.host or stock.names[int(one.rows[0])], []).append(one)
         before = {str(one.about): one.since for one in view.before}
         for name, ways in sorted(found.items()):
             yield self._finding(view, stock, name, ways, before)
+
+    def verdicts(self, view: View, kept: MutableMapping[str, list[float]]) -> Iterable[Verdict]:
+        """Return which share of each domain waits for stragglers."""
+        stock = inventory(view)
+        for name, share in waited(stock, work(view), self._lagging(view)).items():
+            yield Verdict(DOMAIN_LOST, (name, WAITING), share)
+
+    def _lagging(self, view: View) -> list[Lagging]:
+        """Return who lags in each group of peers, once a pass."""
+        own = self.settings
+        bounds = Bounds(own.deviations, own.hold, own.first, own.busy)
+        return view.once((Lagging, bounds, view[UTILIZATION].seconds), lambda: _every(view, bounds))
 
     def _finding(
         self,
@@ -96,6 +108,15 @@ class DomainStraggler(Detector[DomainStragglerSettings]):
             because=f"{name} holds back {worst.group.but(len(worst.rows))}: {words}",
             victims=_victims(stock, name, ways),
         )
+
+
+def _every(view: View, bounds: Bounds) -> list[Lagging]:
+    stock = inventory(view)
+    groups = list(peers(stock, allocation(view))) if view.events else []
+    if not groups:
+        return []
+    told = readings(view, stock)
+    return [one for group in groups for one in lagging(view, stock, group, told, bounds)]
 
 
 def _victims(stock: Inventory, name: str, ways: list[Lagging]) -> tuple[Place, ...]:

@@ -10,7 +10,9 @@ before it.
 """
 
 from collections.abc import Iterable
+from math import inf
 
+from analyzer.evidence.domain.jobs import jobs
 from analyzer.incidents.chain import HEAT, STUMBLING, UPSTREAM, Ill, racks_of
 from analyzer.incidents.claims import Claim, Rival, weight
 from analyzer.incidents.scope import owners
@@ -208,12 +210,5 @@ def jobs_on(devices: set[str], events: Iterable[Event]) -> list[str]:
 
 
 def jobs_running(events: Iterable[Event]) -> dict[str, set[str]]:
-    """Return the accelerators of each job that has begun and not ended."""
-    running: dict[str, set[str]] = {}
-    for event in events:
-        job = event.scope.get("job", "")
-        if event.kind == "job_start":
-            running[job] = set(map(str, event.more.get("accelerators", ())))
-        elif event.kind in {"job_end", "job_cancelled"}:
-            running.pop(job, None)
-    return running
+    """Return the accelerators of each job that has begun and not ended; events come in order."""
+    return {job.name: set(job.accelerators) for job in jobs(events).rows if job.until == inf}

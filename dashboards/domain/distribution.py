@@ -6,6 +6,7 @@ from fabrichealth.catalogue.verdicts import (
     DOMAIN_BIMODAL,
     DOMAIN_IDLE,
     DOMAIN_IMBALANCE,
+    DOMAIN_LOST,
     DOMAIN_MISSING,
     DOMAIN_UTILIZATION,
 )
@@ -47,6 +48,13 @@ ROW = Row(
             ],
             "Utilisation of the least busy, the median, the busiest; what says nothing counts as "
             "doing nothing.",
+            unit="percentunit",
+        ),
+        Question(
+            "What holds it back",
+            [Query(f"max by (domain, by) ({DOMAIN_LOST}{HERE})", "{{domain}} {{by}}")],
+            "Shares of the time of the whole inventory in which nothing is worked, by what takes "
+            "it; the rest is worked. `fabrichealth explain DOMAIN` tells the same in order.",
             unit="percentunit",
         ),
         Question(

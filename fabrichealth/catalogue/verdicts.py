@@ -136,6 +136,16 @@ DOMAIN_ACCELERATORS = Metric(
     extra=("band",),
 )
 
+DOMAIN_LOST = Metric(
+    name="domain_lost_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="Share of the time of the whole inventory that is not worked now, by what takes it.",
+    valid=FLAG,
+    extra=("by",),
+)
+
 DOMAIN_FRAGMENTATION = Metric(
     name="domain_fragmentation_ratio",
     kind=Kind.GAUGE,

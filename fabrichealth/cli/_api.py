@@ -20,6 +20,7 @@ from fabrichealth.cli._domains import LONGEST
 from fabrichealth.cli._draining import drain_plan
 from fabrichealth.cli._found_out import FoundOut
 from fabrichealth.cli._incidents import events_of
+from fabrichealth.cli._placing import MOST_ACCELERATORS, looked, placement_rows
 from fabrichealth.errors import UsageError
 from fabrichealth.events import EVENT_KINDS, parse
 from fabrichealth.metric import Metric
@@ -50,6 +51,7 @@ class Api:
             Route("GET", "/api/v1/links", self._links),
             Route("GET", "/api/v1/series", self._series),
             Route("GET", "/api/v1/drain-plan", self._drain_plan),
+            Route("GET", "/api/v1/placements", self._placements),
             Route("GET", "/api/v1/close-watch", self._close_watch),
             Route("GET", "/api/v1/domain", self._domain),
             Route("GET", "/api/v1/stream", self._stream),
@@ -85,6 +87,24 @@ class Api:
             collecting.setup.site.policy.capacity_floor,
         )
         return _rows(row for row in rows if _matches(_flat_step(row), request.query))
+
+    async def _placements(self, request: web.Request) -> web.Response:
+        """Answer where a job of `accelerators=N` fits, in `domain=D` or anywhere."""
+        collecting = self._collecting
+        number, domain = request.query.get("accelerators", ""), request.query.get("domain", "")
+        if collecting.store is None or collecting.journal is None:
+            raise web.HTTPNotFound(text="this daemon keeps no series; ask one started by `run`\n")
+        if not number.isdecimal() or not 0 < int(number[:9]) <= MOST_ACCELERATORS:
+            raise web.HTTPBadRequest(text="accelerators= is a whole number from 1 on\n")
+        view = await asyncio.to_thread(
+            looked,
+            collecting.store,
+            collecting.poller.inventory.topology,
+            events_of(collecting.journal),
+            collecting.clock.now(),
+        )
+        rows = await asyncio.to_thread(placement_rows, view, int(number), domain)
+        return _rows(rows)
 
     async def _close_watch(self, request: web.Request) -> web.Response:
         """Answer which targets are read more often than their period, since when, and why."""
@@ -177,7 +197,10 @@ class Api:
         return rows
 
     async def _series(self, request: web.Request) -> web.Response:
-        """Answer `metric=NAME` and labels with newest values; `start` and `end` with all."""
+        """Answer `metric=NAME` and labels with newest values; `start` and `end` with all.
+
+        `limit` is how many series are wanted at most.
+        """
         query = dict(request.query)
         metric = METRICS.get(query.pop("metric", ""))
         store = self._collecting.store
@@ -188,18 +211,27 @@ class Api:
         try:
             start = float(query.pop("start")) if "start" in query else None
             end = float(query.pop("end", self._collecting.clock.now()))
+            limit = int(query.pop("limit", MOST_ROWS))
         except ValueError:
             start = end = math.nan
+            limit = MOST_ROWS
         if not math.isfinite(end) or not math.isfinite(start or 0.0):
-            raise web.HTTPBadRequest(text="start= and end= are unix seconds\n")
+            raise web.HTTPBadRequest(
+                text="start= and end= are unix seconds, limit= is a whole number\n"
+            )
         unknown = query.keys() - set(metric.labels)
         if unknown:
             raise web.HTTPBadRequest(text=f"{metric} has no label {unknown.pop()}\n")
-        rows = await asyncio.to_thread(self._series_rows, metric, query, start, end)
+        rows = await asyncio.to_thread(self._series_rows, metric, query, start, end, limit)
         return _rows(rows)
 
     def _series_rows(
-        self, metric: Metric, wanted: Mapping[str, str], start: float | None, end: float
+        self,
+        metric: Metric,
+        wanted: Mapping[str, str],
+        start: float | None,
+        end: float,
+        limit: int,
     ) -> list[dict[str, Any]]:
         store = self._collecting.store
         rows: list[dict[str, Any]] = []
@@ -218,7 +250,7 @@ class Api:
                 at, values = store.one(series, start or 0.0, end)
                 row |= {"at": at, "values": values}
             rows.append(row)
-            if len(rows) >= MOST_ROWS:
+            if len(rows) >= min(limit, MOST_ROWS):
                 break
         return rows
 

@@ -164,6 +164,7 @@ def series_of(metric: Metric, topology: Topology) -> list[Labels]:
         Subject.TARGET: [("test", *name) for name in machines],
         Subject.LINK: [(name,) for name in topology.links],
         Subject.DOMAIN: [("pod-a",)],
+        Subject.INCIDENT: [("pod-a-1",)],
     }
     tails = list(product(*(EXTRA.get(name, ("",)) for name in metric.extra)))
     return [(*head, *tail) for head in heads.get(metric.subject, [()]) for tail in tails]

@@ -7,6 +7,7 @@ used, and what is odd is said.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from math import inf
 
 from fabrichealth.events import Event
@@ -54,24 +55,29 @@ class Oddity:
     says: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class Jobs:
     """What events tell of jobs, by the beginning."""
 
     rows: tuple[Job, ...] = ()
     waiting: tuple[Waiting, ...] = ()
-    oddities: tuple[Oddity, ...] = ()
+    unreadable: tuple[Oddity, ...] = ()
+    known: Collection[str] = ()
+    """Accelerators of the inventory; without any, none is odd for being unknown."""
 
     def running(self, at: float) -> tuple[Job, ...]:
         """Return those that hold accelerators at a moment."""
         return tuple(job for job in self.rows if job.runs(at))
 
+    @cached_property
+    def oddities(self) -> tuple[Oddity, ...]:
+        """All that is odd, worked out where somebody asks: months of jobs are many."""
+        unknown = _unknown(self.rows, self.known) if self.known else ()
+        return (*self.unreadable, *unknown, *_contested(self.rows))
+
 
 def jobs(events: Iterable[Event], known: Collection[str] = ()) -> Jobs:
-    """Return the jobs that events in order of time speak of.
-
-    `known` names the accelerators of the inventory; without any, none is odd for being unknown.
-    """
+    """Return the jobs that events in order of time speak of; `known` names the inventory."""
     running: dict[str, Job] = {}
     waiting: dict[str, Waiting] = {}
     ended: list[Job] = []
@@ -106,9 +112,7 @@ def jobs(events: Iterable[Event], known: Collection[str] = ()) -> Jobs:
             if name in running:
                 ended.append(replace(running.pop(name), until=event.at))
     rows = sorted((*ended, *running.values()), key=lambda job: (job.since, job.name))
-    odd += _unknown(rows, known) if known else ()
-    odd += _contested(rows)
-    return Jobs(tuple(rows), tuple(waiting.values()), tuple(odd))
+    return Jobs(tuple(rows), tuple(waiting.values()), tuple(odd), known)
 
 
 def _started(name: str, event: Event) -> tuple[Job, list[Oddity]]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.evidence.domain.distribution import Bools
+from analyzer.evidence.domain.distribution import IDLE, Bools
 from analyzer.evidence.domain.inventory import Inventory, Rows
 from analyzer.evidence.domain.peers import ABSENT, Peers
 from analyzer.evidence.domain.polish import polished
@@ -165,13 +165,16 @@ def _waited_for(
     """Return whether others wait for it, as far as can be told, and not it for them.
 
     Peers that do nothing are not held back, and one whose matrix units rest more than theirs has
-    less to do than they, or waits itself.
+    less to do than they, or waits itself. One that does nothing at all is a spare, unless they are
+    seen to get nowhere without it.
     """
     load = own[UTILIZATION][:, recent]
     if _median(_others(load, places)) < bounds.busy:
         return False
     if signal is SLOW_CLOCK and _mean(load[places]) < bounds.busy:
         return False  # idle clocks are low
+    if signal is LEAST_BUSY and _mean(load[places]) < IDLE:
+        return _median(_others(own[TENSOR_ACTIVE][:, recent], places)) < IDLE
     rested = _mean(away[WAITS_LEAST][places][:, recent])
     return not rested <= -bounds.deviations
 

@@ -40,7 +40,7 @@ def owners(view: View, stock: Inventory, idle: Rows, silent: Bools) -> list[Owne
     names = [stock.names[row] for row in idle.tolist()]
     found = allocation(view)
     state, job = found.of(names)
-    shut = _cordoned(view, stock)[idle]
+    shut = cordoned(view, stock)[idle]
     mute = silent[idle]
     kinds: list[tuple[str, str, Bools]] = [("silent", "", mute)]
     for number in np.unique(job[(job != NOBODY) & ~mute]).tolist():
@@ -57,7 +57,7 @@ def owners(view: View, stock: Inventory, idle: Rows, silent: Bools) -> list[Owne
     return sorted(told, key=lambda one: -len(one.rows))
 
 
-def _cordoned(view: View, stock: Inventory) -> Bools:
+def cordoned(view: View, stock: Inventory) -> Bools:
     """Return which accelerators are on a host where the scheduler places nothing ([n])."""
     window = view[SCHEDULABLE]
     if not len(window):

@@ -58,7 +58,7 @@ def test_a_low_clock_is_waited_for_and_its_peers_are_no_culprits() -> None:
         "host-3-1 holds back 31 peers in job j1: its clock is lower, 1.41 GHz beside 1.83 GHz"
     )
     assert "thermal throttles host-3-1 37% of the time" in finding.because
-    assert "28 K warmer" in finding.because
+    assert "29 K warmer" in finding.because
     assert [str(place) for place in finding.victims] == ["j1"]
 
 
@@ -82,6 +82,14 @@ def test_one_that_has_less_to_do_waits_itself() -> None:
         levels(TENSOR_ACTIVE, 0.5, {"host-5-0": 0.1}),
         levels(CLOCK, 1.8e9, {"host-5-0": 0.9e9}),
     ) == []  # fmt: skip
+
+
+def test_one_that_does_nothing_is_a_spare_unless_the_others_get_nowhere() -> None:
+    stopped = levels(UTILIZATION, 0.98, {"host-5-0": 0.0})
+    assert found(stopped) == []
+    assert found(stopped, levels(TENSOR_ACTIVE, 0.5, {"host-5-0": 0.0})) == []
+    (finding,) = found(stopped, levels(TENSOR_ACTIVE, 0.5, {}, others=0.001))
+    assert str(finding.about) == "host-5-0"
 
 
 def test_a_host_whose_accelerators_all_lag_is_accused_as_a_whole() -> None:

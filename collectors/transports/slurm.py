@@ -1,0 +1,40 @@
+"""Slurm's own commands, run on a host that may ask the controller; nothing is ever changed.
+
+Lists are asked for as a whole, never job by job. Versions before 22.05 know no `scontrol --json`;
+there `sinfo --json` lists the nodes.
+"""
+
+from collectors.transports.process import Output, run
+
+QUEUE = ("squeue", "--json")
+NODES = (("scontrol", "show", "nodes", "--json"), ("sinfo", "--json"))
+
+
+class SlurmCommands:
+    """The commands of one cluster, and which of them its version understands."""
+
+    def __init__(self) -> None:
+        self._nodes = 0
+
+    async def jobs(self, within: float) -> Output:
+        """Return what squeue printed.
+
+        Raises:
+            SourceUnavailable: there is no such command, or it may not be run.
+        """
+        return await run(QUEUE, within)
+
+    async def nodes(self, within: float) -> Output:
+        """Return what the first command that lists nodes printed, each given half the seconds.
+
+        Raises:
+            SourceUnavailable: there is no such command, or it may not be run.
+        """
+        output = await run(NODES[self._nodes], within / 2)
+        if output.late or output.stdout.strip():
+            return output
+        second = await run(NODES[1 - self._nodes], within / 2)
+        if second.stdout.strip():
+            self._nodes = 1 - self._nodes
+            return second
+        return output
