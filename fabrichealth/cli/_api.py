@@ -15,13 +15,11 @@ from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.ports import SPEED, UP
 from fabrichealth.catalogue.verdicts import LINK_HEALTH, LINK_STATE, SECONDS_TO_VERDICT
 from fabrichealth.cli._collecting import Collecting
-from fabrichealth.cli._domain_rows import Known, domain_rows, readable
-from fabrichealth.cli._domains import LONGEST
+from fabrichealth.cli._domain_asked import asked_of
 from fabrichealth.cli._draining import drain_plan
 from fabrichealth.cli._found_out import FoundOut
 from fabrichealth.cli._incidents import events_of
 from fabrichealth.cli._placing import MOST_ACCELERATORS, looked, placement_rows
-from fabrichealth.errors import UsageError
 from fabrichealth.events import EVENT_KINDS, parse
 from fabrichealth.metric import Metric
 from fabrichealth.model import Port
@@ -30,7 +28,6 @@ from fabrichealth.web.server import Route
 RECENT = 900.0
 """Seconds within which a reading is the present one."""
 
-WEEK = 7 * 86_400.0
 MOST_ROWS = 100_000
 STREAM_QUEUE = 1000
 MOST_EVENT_BYTES = 65_536
@@ -123,28 +120,7 @@ class Api:
 
     async def _domain(self, request: web.Request) -> web.Response:
         """Answer what became of `domain=NAME` in the last `seconds=` (a week)."""
-        collecting = self._collecting
-        if collecting.store is None:
-            raise web.HTTPNotFound(text="no series are kept here; ask where `run` is\n")
-        try:
-            seconds = float(request.query.get("seconds", WEEK))
-        except ValueError:
-            seconds = math.nan
-        if not 60.0 <= seconds <= LONGEST:
-            raise web.HTTPBadRequest(text="seconds= is a number from a minute to a year\n")
-        known = Known(
-            collecting.store,
-            collecting.poller.inventory.topology,
-            readable(collecting.incidents.values()),
-            [] if collecting.journal is None else events_of(collecting.journal),
-            collecting.setup.site.policy.capacity_floor,
-            collecting.clock.now(),
-        )
-        domain = request.query.get("domain", "")
-        try:
-            return _rows(await asyncio.to_thread(domain_rows, known, domain, seconds))
-        except UsageError as wrong:
-            raise web.HTTPNotFound(text=f"{wrong}\n") from None
+        return _rows(await asked_of(self._collecting, request.query))
 
     def _link_rows(self) -> list[dict[str, Any]]:
         up, speed = self._newest(UP), self._newest(SPEED)

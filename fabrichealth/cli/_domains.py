@@ -11,6 +11,7 @@ from fabrichealth.runtime.paths import StatePaths
 from fabrichealth.settings import seconds_of
 from fabrichealth.store.embedded import EmbeddedStore
 
+SHORTEST = 60.0
 LONGEST = 366 * 86_400.0
 """Seconds: the store keeps a year."""
 
@@ -25,7 +26,7 @@ def span_of(text: str) -> float:
         found = float(seconds_of(text))
     except ValueError as wrong:
         raise UsageError(f"--for {text}: {wrong}") from None
-    if not 60.0 <= found <= LONGEST:
+    if not SHORTEST <= found <= LONGEST:
         raise UsageError(f"--for {text}: from a minute to a year, such as 7d")
     return found
 
