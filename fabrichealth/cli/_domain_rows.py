@@ -79,8 +79,12 @@ def domain_rows(known: Known, domain: str, seconds: float) -> list[Row]:
 
 
 def _hours(known: Known, domain: str, seconds: float) -> Iterator[Row]:
+    span = known.store.span()
+    if span is None:
+        return
+    watched = min(seconds, known.now - span[0])
     found = accounted(
-        known.store, known.topology, known.incidents, known.events, domain, known.now, seconds
+        known.store, known.topology, known.incidents, known.events, domain, known.now, watched
     )
     for row, says in ROWS.items():
         yield {
@@ -129,11 +133,13 @@ def _links(known: Known, domain: str, size: int) -> Iterator[Row]:
 def _recoveries(known: Known, domain: str, seconds: float) -> Iterator[Row]:
     every = (case_of(one, known.topology) for one in known.incidents)
     cases = [one for one in every if one is not None and one.domain in {domain, ""}]
-    since = known.now - seconds
+    span = known.store.span()
+    since = known.now - min(seconds, known.now - span[0] if span else 0.0)  # as long as watched
     lately = [one for one in cases if (one.closed_at or known.now) >= since]
     for one in times(lately, known.events, known.topology, known.now):
         yield {"section": "recovery", **asdict(one)}
-    for part in failures(cases, known.events, known.topology, since, known.now):
+    mine = {domain, ""}
+    for part in failures(cases, known.events, known.topology, since, known.now, mine):
         yield {"section": "parts", **asdict(part)}
 
 

@@ -88,9 +88,7 @@ def _recovery(domain: str, rows: Sequence[Row]) -> Iterator[str]:
     head = ("", "phase", "n", "over", "median", "90 %", "99 %")
     cells = [head]
     for row in rows:
-        if row["by"] == "domain" and not row["group"]:
-            continue
-        group = f"{row['group'] or 'unknown'}{' (drill)' if row['drill'] else ''}"
+        group = f"{row['group'] or 'in no single domain'}{' (drill)' if row['drill'] else ''}"
         times = [_span(row[key]) for key in ("median", "p90", "p99")]
         cells.append((group, row["phase"], str(row["number"]), str(row["over"]), *times))
     yield from _columns(cells, right={2, 3, 4, 5, 6})

@@ -20,8 +20,9 @@ from fabrichealth.model.quantiles import row_quantile
 
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
-HOT, HOT_QUANTILE = 0.9, 0.95
-"""A link is hot whose load is above 90 % at the 95 % quantile of its polls (reference, D3)."""
+HOT, HOT_QUANTILE, HOT_MEAN = 0.9, 0.95, 0.5
+"""A link is hot whose load is above 90 % at the 95 % quantile of its polls (reference, D3), and
+above half over all of them: polls of uneven length make peaks that no link carried."""
 
 
 PORTION = 1 << 14
@@ -47,7 +48,8 @@ class Loads:
     @property
     def hot(self) -> Bools:
         """Whether a link is hot by its own load ([l])."""
-        return np.asarray((self.high > HOT).any(axis=1), bool)
+        with np.errstate(invalid="ignore"):
+            return np.asarray(((self.high > HOT) & (self.mean > HOT_MEAN)).any(axis=1), bool)
 
 
 def loads(wired: Wiring, ports: Crossings, now: Carried, *windows: tuple[Window, bool]) -> Loads:

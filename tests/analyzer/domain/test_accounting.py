@@ -4,7 +4,7 @@ from collections.abc import Mapping
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -115,6 +115,7 @@ shares = arrays(np.float64, SHAPE, elements=st.floats(-0.5, 1.5) | st.just(np.na
 flags = arrays(np.bool_, SHAPE)
 
 
+@settings(deadline=None)
 @given(
     shares, arrays(np.int8, SHAPE, elements=st.sampled_from([-1, 0, 1])), shares, shares,
     st.lists(flags, min_size=len(CAUSES), max_size=len(CAUSES)), arrays(np.bool_, SHAPE[1]),
