@@ -131,7 +131,10 @@ def _links(known: Known, domain: str, size: int) -> Iterator[Row]:
 
 
 def _recoveries(known: Known, domain: str, seconds: float) -> Iterator[Row]:
-    every = (case_of(one, known.topology) for one in known.incidents)
+    held: dict[str, set[str]] = {}
+    for job in jobs(known.events).rows:
+        held.setdefault(job.name, set()).update(job.accelerators)
+    every = (case_of(one, known.topology, held) for one in known.incidents)
     cases = [one for one in every if one is not None and one.domain in {domain, ""}]
     span = known.store.span()
     since = known.now - min(seconds, known.now - span[0] if span else 0.0)  # as long as watched
