@@ -1,9 +1,11 @@
-"""One accelerator, or one host, that the others of its job wait for.
+"""One accelerator, host or rail that the others of its job wait for.
 
 Peers are of one job, one role and one model; in a synchronous job they should do the same at the
 same time. Whoever stands out among them all along is waited for if it waits least itself: its clock
 is low, it is held up outside its kernels, or it computes while the others spin. A place in the host
-that is different in every host is a trait of the machine, and where all are slow nobody is.
+that is different in every host is a trait of the machine, and where all are slow nobody is. What
+passes the ports of the job's hosts accuses a host that stops its switches, a link, or a rail that
+carries less on all of them.
 """
 
 from collections.abc import Iterable, Iterator, MutableMapping
@@ -12,14 +14,13 @@ from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.domain.allocation import allocation
-from analyzer.evidence.domain.inventory import Inventory, inventory
-from analyzer.evidence.domain.lagging import Bounds, Lagging, lagging, readings
+from analyzer.evidence.domain.inventory import inventory
+from analyzer.evidence.domain.lagging import SETTLING, Bounds, Lagging, lagging, readings
 from analyzer.evidence.domain.losses import WAITING, waited
-from analyzer.evidence.domain.owners import listed
-from analyzer.evidence.domain.peers import peers
+from analyzer.evidence.domain.peers import hosts_of, peers
+from analyzer.evidence.domain.rails import slow_rails
 from analyzer.evidence.domain.reasons import reasons
-from analyzer.evidence.domain.work import work
-from analyzer.evidence.testimony import evidence
+from analyzer.evidence.domain.ways import Way, by_device, group_of, of_accelerators, of_rails
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.accelerators import (
     ALLOCATED,
@@ -30,10 +31,12 @@ from fabrichealth.catalogue.accelerators import (
     THROTTLED,
     UTILIZATION,
 )
+from fabrichealth.catalogue.congestion import PFC_TX_PAUSE
 from fabrichealth.catalogue.devices import HOST_ALLOCATED
+from fabrichealth.catalogue.ports import TRANSMIT_WAIT, TX_BYTES
 from fabrichealth.catalogue.verdicts import DOMAIN_LOST
 from fabrichealth.kinds import DOMAIN_STRAGGLER
-from fabrichealth.model import Evidence, Finding, Place, View
+from fabrichealth.model import Finding, Place, View
 from fabrichealth.settings import Duration, seconds
 
 
@@ -59,24 +62,19 @@ class DomainStraggler(Detector[DomainStragglerSettings]):
     kinds = (DOMAIN_STRAGGLER,)
     metrics = (
         UTILIZATION, CLOCK, TENSOR_ACTIVE, POWER, THROTTLED, TEMPERATURE, ALLOCATED,
-        HOST_ALLOCATED,
+        HOST_ALLOCATED, PFC_TX_PAUSE, TRANSMIT_WAIT, TX_BYTES,
     )  # fmt: skip
     settings_type = DomainStragglerSettings
 
     def judge(self, view: View) -> Iterator[Finding]:
-        """Yield one finding for each accelerator or host that is waited for."""
-        stock = inventory(view)
-        found: dict[str, list[Lagging]] = {}
-        for one in self._lagging(view):
-            found.setdefault(one.host or stock.names[int(one.rows[0])], []).append(one)
+        """Yield one finding for each accelerator, host or rail that is waited for."""
         before = {str(one.about): one.since for one in view.before}
-        for name, ways in sorted(found.items()):
-            yield self._finding(view, stock, name, ways, before)
+        for name, ways in by_device(self._ways(view)).items():
+            yield self._finding(view, name, ways, before)
 
     def verdicts(self, view: View, kept: MutableMapping[str, list[float]]) -> Iterable[Verdict]:
         """Return which share of each domain waits for stragglers."""
-        stock = inventory(view)
-        for name, share in waited(stock, work(view), self._lagging(view)).items():
+        for name, share in waited(view, self._lagging(view)).items():
             yield Verdict(DOMAIN_LOST, (name, WAITING), share)
 
     def _lagging(self, view: View) -> list[Lagging]:
@@ -85,28 +83,34 @@ class DomainStraggler(Detector[DomainStragglerSettings]):
         bounds = Bounds(own.deviations, own.hold, own.first, own.busy)
         return view.once((Lagging, bounds, view[UTILIZATION].seconds), lambda: _every(view, bounds))
 
-    def _finding(
-        self,
-        view: View,
-        stock: Inventory,
-        name: str,
-        ways: list[Lagging],
-        before: dict[str, float],
-    ) -> Finding:
-        ways.sort(key=lambda one: -one.score)
+    def _ways(self, view: View) -> Iterator[Way]:
+        """Yield how each machine that is waited for shows it."""
+        own, stock = self.settings, inventory(view)
+        for one in self._lagging(view):
+            yield of_accelerators(stock, one)
+        for job in allocation(view).running if view.events else ():
+            hosts = hosts_of(job, view.topology)
+            start = job.since + SETTLING
+            for slow in slow_rails(view, hosts, start, own.deviations, own.hold, own.first):
+                yield of_rails(job.name, len(hosts), slow)
+
+    def _finding(self, view: View, name: str, ways: list[Way], before: dict[str, float]) -> Finding:
         worst = ways[0]
-        why = reasons(view, stock, worst.rows, worst.group.rows)
+        lagging = group_of(ways)
+        why = [] if lagging is None else reasons(view, inventory(view), *lagging)
         since = min(one.since for one in ways)
-        words = "; ".join([*dict.fromkeys(_words(one) for one in ways), *(r.says for r in why)])
+        words = "; ".join([*dict.fromkeys(one.says for one in ways), *(r.says for r in why)])
+        jobs = dict.fromkeys(Place("job", one.job) for one in ways)
+        parts = dict.fromkeys(place for one in ways for place in one.victims)
         return Finding(
             kind=DOMAIN_STRAGGLER,
             about=Place("device", name),
             score=worst.score / self.settings.deviations,
             since=min(since, before.get(name, since)),
             at=worst.at,
-            evidence=[*(_line(stock, one) for one in ways), *(reason.line for reason in why)],
-            because=f"{name} holds back {worst.group.but(len(worst.rows))}: {words}",
-            victims=_victims(stock, name, ways),
+            evidence=[*(one.line for one in ways), *(reason.line for reason in why)],
+            because=f"{name} holds back {worst.peers}: {words}",
+            victims=(*jobs, *parts),
         )
 
 
@@ -117,28 +121,3 @@ def _every(view: View, bounds: Bounds) -> list[Lagging]:
         return []
     told = readings(view, stock)
     return [one for group in groups for one in lagging(view, stock, group, told, bounds)]
-
-
-def _victims(stock: Inventory, name: str, ways: list[Lagging]) -> tuple[Place, ...]:
-    """Return the jobs that wait, and of a host its accelerators."""
-    jobs = dict.fromkeys(one.group.job.name for one in ways)
-    own = sorted({row for one in ways if one.host for row in one.rows.tolist()})
-    return (
-        *(Place("job", job) for job in jobs),
-        *(Place("device", stock.names[row]) for row in own if stock.names[row] != name),
-    )
-
-
-def _words(one: Lagging) -> str:
-    """Return a number beside that of its peers, in the unit that a person reads."""
-    if one.signal.metric is CLOCK:
-        return f"{one.signal.says}, {one.value / 1e9:.2f} GHz beside {one.usual / 1e9:.2f} GHz"
-    return f"{one.signal.says}, {one.signal.metric} {one.value:.0%} beside {one.usual:.0%}"
-
-
-def _line(stock: Inventory, one: Lagging) -> Evidence:
-    names = [stock.names[row] for row in one.rows.tolist()]
-    others = one.group.but(len(names))
-    who = f"{one.host}: {listed(names)}" if one.host else names[0]
-    says = f"{who}: {one.signal.says}; {one.score:.1f} robust deviations from {others}"
-    return evidence(one.signal.metric, (names[0],), one.value, one.at, says, one.usual)

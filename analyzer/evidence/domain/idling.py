@@ -13,6 +13,9 @@ from analyzer.evidence.domain.inventory import Rows
 from analyzer.evidence.domain.work import Work
 from fabrichealth.model import Floats, View
 
+MOST_LOOKED_AT = 120
+"""At so many ticks at most a domain is parted into classes: a share of them is wanted."""
+
 QUIET = 0.5
 """An accelerator that says nothing at more of the ticks than this is silent, not idle."""
 
@@ -92,10 +95,11 @@ def _looked_at(
     stock, believed = done.stock, done.believed
     unlisted = stock.unlisted.get(name, 0)
     size = len(rows) + unlisted
-    values = np.nan_to_num(believed[rows]).T  # what is missing counts as idle here
+    looked = slice(None, None, -(-believed.shape[1] // MOST_LOOKED_AT))
+    values = np.nan_to_num(believed[rows, looked]).T  # what is missing counts as idle here
     values = np.sort(np.hstack([values, np.zeros((len(values), unlisted))]), axis=1)
     split = two_classes(values, np.full(len(values), size))
-    crowd = (idle[rows].sum(axis=0) + unlisted) / size
+    crowd = (idle[rows, looked].sum(axis=0) + unlisted) / size
     with np.errstate(invalid="ignore"):
         apart = (split.between > bounds.between) & (split.gap >= bounds.gap)
     two = apart & (crowd >= bounds.share)

@@ -20,7 +20,7 @@ from fabrichealth.catalogue.accelerators import CLOCK, TENSOR_ACTIVE, UTILIZATIO
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, View
 
-TICKS = 60
+TICKS = 40
 """So many moments of a window are compared; it is read more often than it need be."""
 
 SETTLING = 120.0
@@ -188,23 +188,15 @@ def _since(
     level: float,
 ) -> float:
     """Return since when it deviates by more than a level, looked at poll by poll."""
-    fine = every_poll(view, stock, signal.metric)
-    inside = fine.at >= group.job.since + SETTLING
-    values = fine.of[signal.metric][group.rows][:, inside]
+    window = view[signal.metric]
+    own = window.select(np.flatnonzero(np.isin(stock.places(window), group.rows)))
+    at = moments(own)
+    at = at[at >= group.job.since + SETTLING]
+    values = sampled(own, stock, at)[group.rows]
     away = signal.worse * deviations(values, signal.floor, signal.relative)[places]
     with np.errstate(invalid="ignore"):
         below = (away < level).sum(axis=0) * 2 > np.isfinite(away).sum(axis=0)
-    return began(~below, fine.at[inside])
-
-
-def every_poll(view: View, stock: Inventory, metric: Metric) -> Readings:
-    """Return what accelerators said of one metric at every poll of the window."""
-
-    def told() -> Readings:
-        at = moments(view[metric])
-        return Readings(at, {metric: sampled(view[metric], stock, at)})
-
-    return view.once(("every_poll", metric, view[metric].seconds), told)
+    return began(~below, at)
 
 
 def _mean(values: Floats) -> float:

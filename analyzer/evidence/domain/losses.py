@@ -13,10 +13,10 @@ import numpy as np
 
 from analyzer.evidence.domain.allocation import FREE, HELD, allocation
 from analyzer.evidence.domain.distribution import IDLE
-from analyzer.evidence.domain.inventory import Inventory
+from analyzer.evidence.domain.inventory import inventory
 from analyzer.evidence.domain.lagging import Lagging
 from analyzer.evidence.domain.owners import cordoned
-from analyzer.evidence.domain.work import Work
+from analyzer.evidence.domain.work import Work, work
 from analyzer.evidence.durations import fresh
 from fabrichealth.catalogue.accelerators import THROTTLED
 from fabrichealth.model import Floats, View
@@ -46,15 +46,7 @@ class Loss:
 def losses(view: View, done: Work) -> Iterator[Loss]:
     """Yield what takes the time of each domain, stragglers aside; what takes none is left out."""
     stock = done.stock
-    known = np.isfinite(done.believed)
-    ticks = max(known.shape[1], 1)
-    spoke = known.sum(axis=1) / ticks
-    busy = np.where(known, done.believed, 0.0).sum(axis=1) / ticks
-    parts = {
-        MISSING: 1.0 - spoke,
-        **_resting(view, done, spoke, busy),
-        **_throttled(view, done, busy),
-    }
+    parts = {MISSING: 1.0 - done.spoke, **_resting(view, done), **_throttled(view, done)}
     for name in sorted({*stock.domain.names, *stock.unlisted}):
         rows, size = stock.domain.rows(name), stock.size(name)
         for by, time in parts.items():
@@ -63,9 +55,10 @@ def losses(view: View, done: Work) -> Iterator[Loss]:
                 yield Loss(name, by, min(lost / size, 1.0))
 
 
-def _resting(view: View, done: Work, spoke: Floats, busy: Floats) -> dict[str, Floats]:
+def _resting(view: View, done: Work) -> dict[str, Floats]:
     """Return the time in which accelerators speak and rest, by whose reason ([n] each)."""
-    stock, rest = done.stock, np.maximum(spoke - busy, 0.0)
+    stock, spoke, busy = done.stock, done.spoke, done.busy
+    rest = np.maximum(spoke - busy, 0.0)
     state, _ = allocation(view).of(stock.names)
     idle = busy < IDLE * np.maximum(spoke, 1e-9)
     shut = cordoned(view, stock) & (state != HELD)
@@ -83,12 +76,12 @@ def _resting(view: View, done: Work, spoke: Floats, busy: Floats) -> dict[str, F
     return {by: np.where(those, rest, 0.0) for by, those in reasons.items()}
 
 
-def _throttled(view: View, done: Work, busy: Floats) -> dict[str, Floats]:
+def _throttled(view: View, done: Work) -> dict[str, Floats]:
     """Return the working time that is throttled away, by reason ([n] each)."""
     window = view[THROTTLED]
     if not len(window):
         return {}
-    place, heard = done.stock.places(window), fresh(window)
+    place, heard, busy = done.stock.places(window), fresh(window), done.busy
     reason = window.codes("reason")
     parts: dict[str, Floats] = {}
     for code in np.unique(reason[heard & (place >= 0)]).tolist():
@@ -102,20 +95,21 @@ def _throttled(view: View, done: Work, busy: Floats) -> dict[str, Floats]:
     return {by: time * most for by, time in parts.items()}
 
 
-def waited(stock: Inventory, done: Work, lagging: Sequence[Lagging]) -> dict[str, float]:
+def waited(view: View, lagging: Sequence[Lagging]) -> dict[str, float]:
     """Return by domain the share of its time that accelerators wait for a straggler.
 
     They wait for as long as it takes longer: its clock over theirs, its work over theirs, or its
     stalls. Of several ways in which one shows, the longest counts.
     """
+    if not lagging:
+        return {}
+    stock, done = inventory(view), work(view)
     lost = np.zeros(len(stock))
-    known = np.isfinite(done.believed)
-    busy = np.where(known, done.believed, 0.0).sum(axis=1) / max(known.shape[1], 1)
     for one in lagging:
         high, low = max(one.value, one.usual), min(one.value, one.usual)
         others = np.setdiff1d(one.group.rows, one.rows)
         share = 1.0 - low / high if high > 0 else 0.0
-        lost[others] = np.maximum(lost[others], share * busy[others])
+        lost[others] = np.maximum(lost[others], share * done.busy[others])
     return {
         name: float(lost[rows].sum()) / stock.size(name)
         for name in stock.domain.names

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from analyzer.evidence.domain.allocation import Allocation
 from analyzer.evidence.domain.inventory import Inventory, Rows
 from analyzer.evidence.domain.jobs import Job
+from fabrichealth.topology import Topology
 
 FEWEST = 4
 """Fewer peers than this have no usual one among them."""
@@ -81,3 +82,13 @@ def _arranged(stock: Inventory, job: Job, role: str, model: str, rows: Rows) -> 
     for line, places in zip(grid, on_host.values(), strict=True):
         line[: len(places)] = places
     return Peers(job, role, model, rows, tuple(on_host), grid)
+
+
+def hosts_of(job: Job, topology: Topology) -> tuple[str, ...]:
+    """Return the written hosts that a job runs on, in the order of its accelerators."""
+    found: dict[str, None] = {}
+    for name in job.accelerators:
+        row = topology.devices.get(name)
+        if row is not None and row.host:
+            found[row.host] = None
+    return tuple(found)

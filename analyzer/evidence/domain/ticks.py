@@ -13,6 +13,7 @@ from analyzer.evidence.domain.inventory import Inventory
 from analyzer.evidence.durations import FRESH_POLLS, FRESH_SECONDS
 from fabrichealth.model import Floats, Window
 
+Bools = NDArray[np.bool_]
 Columns = NDArray[np.intp]
 
 MOST_TICKS = 600
@@ -56,15 +57,14 @@ def sampled(window: Window, stock: Inventory, at: Floats) -> Floats:
 
     Rows of others are left out, and what no instrument can say is missing.
     """
-    found = np.full((len(stock), len(at)), np.nan)
     place = stock.places(window)
     if not len(at) or not window.values.size or not (place >= 0).any():
-        return found
+        return np.full((len(stock), len(at)), np.nan)
     mine = window if (place >= 0).all() else window.select(np.flatnonzero(place >= 0))
-    values = held(mine, at)
-    low, high = window.metric.valid
-    with np.errstate(invalid="ignore"):
-        values[(values < low) | (values > high)] = np.nan
+    values = possible(window, held(mine, at))
+    if len(place) == len(stock) and (place == np.arange(len(place))).all():
+        return values
+    found = np.full((len(stock), len(at)), np.nan)
     found[place[place >= 0]] = values
     return found
 
@@ -72,16 +72,66 @@ def sampled(window: Window, stock: Inventory, at: Floats) -> Floats:
 def held(window: Window, at: Floats) -> Floats:
     """Return the newest reading of each row at ascending moments ([s, j]), NaN where it is old."""
     column, age = _newest(window.at, at)
-    column, age = column[window.clock], age[window.clock]
-    column, age = _behind_gaps(window, column, age, at)
-    values = np.take_along_axis(window.values, np.maximum(column, 0), axis=1)
     period = window.period
     known = np.isfinite(period)
     usual = float(np.median(period[known])) if known.any() else window.seconds
     limit = np.maximum(FRESH_POLLS * np.where(known, period, usual), FRESH_SECONDS)
+    whole = bool(np.isfinite(window.values).all())
+    if whole and (column == column[0]).all() and (column[0] >= 0).all():  # all read in step
+        first = int(column[0, 0])
+        row = np.arange(first, first + len(at))
+        every = (column[0] == row).all()  # then nothing need be copied
+        values = window.values[:, first : first + len(at)] if every else window.values[:, column[0]]
+        if age.max() <= limit.min():
+            return values
+        old = age[window.clock] > limit[:, None]
+    else:
+        column, age = _behind_gaps(window, column[window.clock], age[window.clock], at)
+        values = np.take_along_axis(window.values, np.maximum(column, 0), axis=1)
+        with np.errstate(invalid="ignore"):
+            old = ~(age <= limit[:, None])
+    return np.where(old, np.nan, values)
+
+
+def speaks(window: Window) -> Bools:
+    """Return what `durations.fresh` does, without a look at every time of every row ([s])."""
+    if not window.values.size:
+        return np.zeros(len(window), np.bool_)
+    period = window.period
+    known = np.isfinite(period)
+    usual = float(np.median(period[known])) if known.any() else window.seconds
+    last = window.at[window.clock, -1]
+    silent = np.flatnonzero(~np.isfinite(window.values[:, -1]))
+    if len(silent):
+        last = last.copy()
+        last[silent] = window.select(silent).last_at
     with np.errstate(invalid="ignore"):
-        values[~(age <= limit[:, None])] = np.nan
-    return values
+        old = window.until - last > FRESH_POLLS * np.where(known, period, usual)
+    return np.asarray(~old & np.isfinite(last), np.bool_)
+
+
+def row_mean(values: Floats) -> Floats:
+    """Return the mean of each row, NaN aside; NaN where all of it is."""
+    if not values.shape[1]:
+        return np.full(len(values), np.nan)
+    total = values.sum(axis=1)
+    mean = total / values.shape[1]
+    torn = np.flatnonzero(np.isnan(total))  # the rest is whole
+    if len(torn):
+        known = np.isfinite(values[torn])
+        many = known.sum(axis=1)
+        some = np.where(known, values[torn], 0.0).sum(axis=1)
+        mean[torn] = np.where(many > 0, some / np.maximum(many, 1), np.nan)
+    return np.asarray(mean, np.float64)
+
+
+def possible(window: Window, values: Floats) -> Floats:
+    """Return values of a window's metric, NaN in place of what no instrument can say."""
+    low, high = window.metric.valid
+    if not values.size or not (np.nanmin(values) < low or np.nanmax(values) > high):
+        return values
+    with np.errstate(invalid="ignore"):
+        return np.where((values >= low) & (values <= high), values, np.nan)
 
 
 def _newest(polls: Floats, at: Floats) -> tuple[Columns, Floats]:
@@ -89,14 +139,16 @@ def _newest(polls: Floats, at: Floats) -> tuple[Columns, Floats]:
 
     -1 and NaN where there was none yet. `polls[c, k]` are right-aligned and ascend.
     """
+    clocks, width = polls.shape
     known = np.isfinite(polls)
-    many = len(at)
-    clock, poll = np.nonzero(known)
-    seen = np.searchsorted(at, polls[clock, poll], side="left")  # the first moment that sees it
-    counted = np.bincount(clock * (many + 1) + seen, minlength=len(polls) * (many + 1))
-    upto = counted.reshape(len(polls), many + 1)[:, :many].cumsum(axis=1)
-    first = polls.shape[1] - known.sum(axis=1)
-    column = np.where(upto > 0, first[:, None] + upto - 1, -1)
+    span = float(at[-1] - at[0])
+    lane = span + 10.0  # clocks one behind the other, so that one search serves all
+    start = lane * np.arange(clocks)[:, None]
+    behind = np.where(known, np.clip(polls - at[0], -1.0, span + 1.0), -5.0) + start
+    asked = (at - at[0])[None, :] + start
+    found = np.searchsorted(behind.ravel(), asked.ravel(), side="right").reshape(clocks, -1)
+    column = found - width * np.arange(clocks)[:, None] - 1
+    column[column < width - known.sum(axis=1)[:, None]] = -1
     age = at[None, :] - np.take_along_axis(polls, np.maximum(column, 0), axis=1)
     return column, np.where(column >= 0, age, np.nan)
 

@@ -6,13 +6,13 @@ believed where those rest and its power, if it is read, is far below that of the
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from analyzer.evidence.domain.distribution import IDLE, Bools
 from analyzer.evidence.domain.inventory import Inventory, inventory
-from analyzer.evidence.domain.ticks import Ticks, moments, sampled
-from analyzer.evidence.durations import fresh
+from analyzer.evidence.domain.ticks import Ticks, moments, possible, row_mean, sampled, speaks
 from fabrichealth.catalogue.accelerators import POWER, TENSOR_ACTIVE, UTILIZATION
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, View
@@ -46,7 +46,7 @@ class Work:
     power: Floats
     """Mean power in watts ([n]); NaN where that is not read."""
 
-    @property
+    @cached_property
     def believed(self) -> Floats:
         """Utilisation ([n, j]), what the matrix units say in place of who is not believed."""
         if not self.rests.any():
@@ -54,6 +54,17 @@ class Work:
         told = self.told.values
         instead = np.broadcast_to(self.tensor[:, None], told.shape)
         return np.where(self.rests[:, None] & np.isfinite(told), instead, told)
+
+    @cached_property
+    def spoke(self) -> Floats:
+        """Share of the ticks at which each accelerator said anything ([n])."""
+        many = max(self.believed.shape[1], 1)
+        return np.asarray(np.isfinite(self.believed).sum(axis=1) / many, np.float64)
+
+    @cached_property
+    def busy(self) -> Floats:
+        """Share of the window in which each is known to have worked ([n]); silence is no work."""
+        return np.nan_to_num(row_mean(self.believed)) * self.spoke
 
 
 def work(view: View) -> Work:
@@ -67,7 +78,7 @@ def _work(view: View) -> Work:
     told = Ticks(at, sampled(window, stock, at))
     tensor, peak = _mean(view, TENSOR_ACTIVE, stock)
     power, _ = _mean(view, POWER, stock)
-    said = _row_mean(told.values)
+    said = row_mean(told.values)
     with np.errstate(invalid="ignore"):
         working = (said >= BUSY) & (tensor >= IDLE) & np.isfinite(power)
     drawn = power / _usual(power, working, stock)
@@ -91,22 +102,11 @@ def _mean(view: View, metric: Metric, stock: Inventory) -> tuple[Floats, Floats]
     """Return mean and peak of each accelerator over the window ([n], [n]); NaN: not read now."""
     window = view[metric]
     mean, peak = np.full(len(stock), np.nan), np.full(len(stock), np.nan)
-    place = stock.places(window)
-    if not window.values.size:
-        return mean, peak
-    mine = (place >= 0) & fresh(window)
-    low, high = metric.valid
-    values = window.values[mine]
-    with np.errstate(invalid="ignore"):
-        values = np.where((values >= low) & (values <= high), values, np.nan)
-    mean[place[mine]] = _row_mean(values)
-    peak[place[mine]] = np.fmax.reduce(values, axis=1) if len(values) else np.nan
+    mine = np.flatnonzero((stock.places(window) >= 0) & speaks(window))
+    if len(mine):
+        place = stock.places(window)[mine]
+        values = possible(window, window.values if len(mine) == len(window) else
+                          window.values[mine])  # fmt: skip
+        mean[place] = row_mean(values)
+        peak[place] = np.fmax.reduce(values, axis=1)
     return mean, peak
-
-
-def _row_mean(values: Floats) -> Floats:
-    """Return the mean of each row, NaN aside; NaN where all of it is."""
-    known = np.isfinite(values)
-    many = known.sum(axis=1)
-    total = np.where(known, values, 0.0).sum(axis=1)
-    return np.where(many > 0, total / np.maximum(many, 1), np.nan)
