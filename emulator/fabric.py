@@ -19,6 +19,7 @@ from emulator.plan import HOST_WATTS, Plan
 from emulator.plant.plant import Plant, plant
 from emulator.port import PortState
 from emulator.receiver import ReceiverState
+from emulator.scheduling.workload import Workload
 
 IDLE, BUSY = 0.15, 0.72
 """Share of line rate that a rail carries outside and inside a collective phase."""
@@ -94,6 +95,8 @@ class Fabric:
         """What moves the Ethernet ports, where the plan has flows; else they all move alike."""
         self.plant = plant(plan) if plan.plant else None
         """What cools and feeds the racks, where the plan has that."""
+        self.workload = Workload.of_one_job(plan, now) if plan.jobs else None
+        """Who has the accelerators, where the plan has a scheduler."""
         self._training: dict[str, float] = {}
         self._fallen: set[str] = set()
         """Ids of cables that fell since the last step: down in the next, however long it is."""
@@ -195,15 +198,23 @@ class Fabric:
             self.traffic.step(self.ports, carried)
         self._fallen.clear()
         self._supply(step)
+        if self.workload is not None:
+            self.workload.now = self.now
         for host in self.hosts.values():
-            water, plate, slowed = self._cooled(host.name)
-            for one in host.accelerators:
-                one.utilization = min(max(0.9 + 0.05 * phase + self.random.gauss(0, 0.01), 0), 1)
-                wanted = 300 + 250 * one.utilization + self.random.gauss(0, 5)
-                hot = min(max((one.temperature - THROTTLES) / 10.0, 0.0), 0.5)
-                one.slowed = max(slowed, hot)
-                one.power = wanted * (1.0 - one.slowed)
-                one.temperature += (water + plate * one.power - one.temperature) * 0.05
+            self._work(host, phase)
+
+    def _work(self, host: HostState, phase: float) -> None:
+        """Let a host's accelerators compute, and grow warm of it."""
+        water, plate, slowed = self._cooled(host.name)
+        for one in host.accelerators:
+            one.utilization = min(max(0.9 + 0.05 * phase + self.random.gauss(0, 0.01), 0), 1)
+            if self.workload is not None and not self.workload.holds(host.name, one.name):
+                one.utilization = 0.0
+            wanted = 300 + 250 * one.utilization + self.random.gauss(0, 5)
+            hot = min(max((one.temperature - THROTTLES) / 10.0, 0.0), 0.5)
+            one.slowed = max(slowed, hot)
+            one.power = wanted * (1.0 - one.slowed)
+            one.temperature += (water + plate * one.power - one.temperature) * 0.05
 
     def _supply(self, step: float) -> None:
         """Let water and power flow for what was drawn in the last step."""

@@ -13,8 +13,10 @@ from collectors.protocols.json_tree import document
 from collectors.protocols.slurm_words import Gres, gres, hosts, number, numbers, tres, words
 from fabrichealth.errors import MalformedReply
 
-HOLDS = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STAGE_OUT", "STOPPED"})
-"""States in which a job has its nodes."""
+HOLDS = frozenset({"RUNNING", "SUSPENDED", "CONFIGURING", "STAGE_OUT", "STOPPED"})
+"""States in which a job has its accelerators; one that is completing gave them back."""
+
+GIVEN_BACK = "COMPLETING"
 
 PENDING = "PENDING"
 
@@ -55,7 +57,7 @@ class SlurmJob:
     @property
     def holds(self) -> bool:
         """Whether it has its nodes now."""
-        return bool(self.states & HOLDS)
+        return bool(self.states & HOLDS) and GIVEN_BACK not in self.states
 
     @property
     def waits(self) -> bool:
@@ -103,8 +105,8 @@ def listing(body: bytes | str, kinds: Collection[str]) -> Listing:
         for row in rows:
             _each(row, "job", found, kinds)
     if isinstance(counts := plain.get("statistics"), dict):
-        known = {key: number(counts.get(key)) for key in ("jobs_pending", "jobs_running")}
-        found.statistics = {key: count for key, count in known.items() if count is not None}
+        known = {state: number(counts.get(f"jobs_{state}")) for state in ("pending", "running")}
+        found.statistics = {state: count for state, count in known.items() if count is not None}
     nothing = found.nodes is None and found.jobs is None and not found.statistics
     if nothing and not (found.errors and "meta" in plain):
         raise MalformedReply("JSON without nodes or jobs of Slurm")
@@ -167,20 +169,12 @@ def _job(row: Mapping[str, Any], kinds: Collection[str]) -> SlurmJob:
     nodes = tuple(hosts(row["nodes"])) if isinstance(row.get("nodes"), str) and running else ()
     told = tuple(_gres(one, kinds) for one in _strings(row.get("gres_detail"))) if running else ()
     per_node = tuple(one for one in told if one is not None)
-    size = next(
-        (
-            many
-            for key in ("tres_alloc_str", "tres_req_str")
-            if (many := tres(str(row.get(key) or ""), kinds)) is not None
-        ),
-        None,
-    )
     return SlurmJob(
         str(own),
         states,
         nodes,
         per_node if len(per_node) == len(nodes) else (),
-        size,
+        _size(row, kinds),
         _time(row, "start_time"),
         _time(row, "submit_time"),
         _time(row, "end_time"),
@@ -190,6 +184,26 @@ def _job(row: Mapping[str, Any], kinds: Collection[str]) -> SlurmJob:
         str(row.get("name") or ""),
         str(row.get("user_name") or ""),
     )
+
+
+def _size(row: Mapping[str, Any], kinds: Collection[str]) -> int | None:
+    """Return how many accelerators a job has, or asks for; None where that is not told.
+
+    Sites that do not account for accelerators name them in what was asked for only: for the job,
+    or for each node, task or socket of it.
+    """
+    told = (tres(str(row.get(key) or ""), kinds) for key in ("tres_alloc_str", "tres_req_str"))
+    accounted = [many for many in told if many is not None]
+    if any(accounted):
+        return max(accounted)
+    nodes, tasks = number(row.get("node_count")) or 1, number(row.get("tasks")) or 1
+    sockets = (number(row.get("sockets_per_node")) or 1) * nodes
+    asked = ("job", 1), ("node", nodes), ("task", tasks), ("socket", sockets)
+    for whole, times in asked:
+        each = _gres(row.get(f"tres_per_{whole}"), kinds)
+        if each is not None and each.count:
+            return each.count * times
+    return accounted[0] if accounted else None
 
 
 def _tasks(plain: Any) -> int:

@@ -163,6 +163,15 @@ class TestEveryScheduler:
         ]
 
 
+def test_a_job_had_ended_when_the_next_began_on_its_accelerators(seen: Seen) -> None:
+    load = workload()
+    seen.look(*by_slurm(load))
+    load.end("big")
+    load.place("next", AT + 12, host_1=(2, 3))
+    events = seen.look(*by_slurm(load), at=AT + 30).events
+    assert [(one.at - AT, one.kind) for one in events] == [(12.0, "job_end"), (12.0, "job_start")]
+
+
 def test_a_job_that_runs_for_weeks_is_told_anew(seen: Seen) -> None:
     load = workload()
     load.end("waits")
@@ -274,6 +283,37 @@ def test_a_list_of_hosts_that_cannot_be(text: str) -> None:
 
 
 KINDS = ("gpu", "npu")
+
+
+@pytest.mark.parametrize(
+    ("asked", "size"),
+    [
+        pytest.param({"tres_req_str": "cpu=8,gres/gpu=16"}, 16, id="accounted for"),
+        pytest.param({"tres_req_str": "cpu=8", "tres_per_job": "gres:gpu:3"}, 3, id="for the job"),
+        pytest.param({"tres_per_node": "gres/gpu:h100:4"}, 8, id="for each of two nodes"),
+        pytest.param({"tres_per_task": "gres/gpu=1"}, 6, id="for each of six tasks"),
+        pytest.param({"tres_per_socket": "gres:gpu:2"}, 4, id="for a socket of each node"),
+        pytest.param({"tres_req_str": "cpu=8"}, 0, id="none at all"),
+        pytest.param({}, 0, id="not told"),
+    ],
+)
+def test_what_a_job_asks_for_is_told_in_many_ways(
+    seen: Seen, asked: dict[str, str], size: int
+) -> None:
+    two = {"set": True, "infinite": False, "number": 2}
+    job = {"job_id": 7, "job_state": ["PENDING"], "node_count": two, "tasks": 6, **asked}
+    poll = seen.look(json.dumps({"jobs": [job]}))
+    assert seen.pending(poll)["", str(size)] == 1.0
+
+
+def test_a_job_that_is_completing_holds_nothing(seen: Seen) -> None:
+    job = {
+        "job_id": 7, "job_state": ["RUNNING", "COMPLETING"], "nodes": "host-0",
+        "gres_detail": [], "tres_alloc_str": "gres/gpu=4",
+    }  # fmt: skip
+    poll = seen.look(json.dumps({"jobs": [job]}))
+    assert poll.events == []
+    assert poll.refused == []
 
 
 @pytest.mark.parametrize(
