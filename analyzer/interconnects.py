@@ -8,6 +8,7 @@ import logging
 from collections.abc import Collection, Iterable, Iterator
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analyzer.evidence.domain.bisection import bisection, network
 from analyzer.evidence.domain.interconnect import Loads, headroom, loads, of_domains, quantiles
@@ -28,11 +29,15 @@ from fabrichealth.catalogue.verdicts import (
     INTERCONNECT_UTILIZATION,
 )
 from fabrichealth.model import Changes, Floats
+from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
 
 log = logging.getLogger(__name__)
 
 EVERY = 60.0
+RECENT = 900.0
+"""Seconds within which a reading is the present one, where no pass remembers states."""
+
 WINDOW = 600.0
 """Seconds over which loads are taken: the hot-link detector looks at the same."""
 
@@ -115,12 +120,32 @@ def heard_of(
     wired: Wiring, ports: Crossings, up: Changes, speed: Changes, lost: Iterable[str] = ()
 ) -> Carried:
     """Return what each link carries by the remembered states and speeds of its ports."""
-    told = [
-        (change, ports.places(change.table, change.metric, change.rows)) for change in (up, speed)
-    ]
-    columns: list[Floats] = []
-    for change, place in told:
-        column = np.full(len(ports), np.nan)
-        column[place] = np.where(heard(change), change.value, np.nan)
-        columns.append(column)
-    return carried(wired, ports, columns[0], columns[1], frozenset(lost))
+    columns = []
+    for change in (up, speed):
+        place = ports.places(change.table, change.metric, change.rows)
+        values = np.where(heard(change), change.value, np.nan)
+        columns.append((place, values))
+    return _carried(wired, ports, columns, lost)
+
+
+def read_of(
+    wired: Wiring, ports: Crossings, store: Store, now: float, lost: Iterable[str] = ()
+) -> Carried:
+    """Return what each link carries by what its ports said last, in a quarter of an hour."""
+    columns = []
+    for metric in (UP, SPEED):
+        said = store.latest(metric, now, RECENT)
+        columns.append((ports.places(store.table, metric, said.series), said.values))
+    return _carried(wired, ports, columns, lost)
+
+
+def _carried(
+    wired: Wiring,
+    ports: Crossings,
+    told: Iterable[tuple[NDArray[np.intp], Floats]],
+    lost: Iterable[str],
+) -> Carried:
+    up, speed = (np.full(len(ports), np.nan) for _ in range(2))
+    for whole, (place, values) in zip((up, speed), told, strict=True):
+        whole[place] = values
+    return carried(wired, ports, up, speed, frozenset(lost))

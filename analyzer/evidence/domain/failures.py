@@ -99,6 +99,8 @@ def _dearest(
     first = min(one for one, cost in mine.items() if cost == dearest)
     alike = sum(cost[0] >= dearest[0] - 1e-9 for cost in mine.values())
     held = 1 if what == "switch" else int((plane == first).sum())
+    if what == "plane" and held == 1:
+        return  # what it would cost is told of its one switch
     place = first if what == "switch" else int(np.flatnonzero(plane == first)[0])
     yield Cost(job, name, what, wired.devices[place], held, dearest[0], dearest[1], alike)
 

@@ -14,11 +14,32 @@ def dearest(
     return {(one.job, one.network, one.what): one for one in costs(wired, "pod", now, jobs)}
 
 
-def test_one_plane_of_four_costs_a_quarter() -> None:
+def test_one_switch_of_four_costs_a_quarter() -> None:
     found = dearest(planes(4, 4, 4), {"j": ["a00", "a10", "a20"]})
-    one = found["j", "scale_up", "plane"]
+    one = found["j", "scale_up", "switch"]
     assert one.lost == pytest.approx(0.25)
     assert (one.cut_off, one.alike, one.switches) == (0, 4, 1)
+    assert ("j", "scale_up", "plane") not in found  # each is a plane of its own
+
+
+def test_a_plane_costs_all_that_its_switches_carry() -> None:
+    devices = [Device(name=f"h{n}", role="host", rack=f"r{n}", domain="pod") for n in range(2)]
+    devices += [Device(name=f"h{n}-0", role="accelerator", host=f"h{n}") for n in range(2)]
+    links = []
+    for plane in range(2):
+        devices.append(Device(name=f"p{plane}-spine", role="switch"))
+        for number in range(4):
+            leaf = f"p{plane}-leaf{number}"
+            devices.append(Device(name=leaf, role="switch"))
+            links += [
+                Link(a=f"h{number // 2}/eth{plane}-{number}", b=f"{leaf}/d", speed_gbps=400),
+                Link(a=f"{leaf}/u", b=f"p{plane}-spine/d{number}", speed_gbps=400),
+            ]
+    found = dearest(Topology(devices, links, [Domain(name="pod")]), {"j": ["h0-0", "h1-0"]})
+    whole = found["j", "scale_out", "plane"]
+    assert (whole.name, whole.switches, whole.alike) == ("p0-spine", 5, 2)
+    assert whole.lost == pytest.approx(0.5)
+    assert found["j", "scale_out", "switch"].lost == pytest.approx(0.5)  # the spine of one
 
 
 def test_a_member_that_lost_links_already_loses_more() -> None:

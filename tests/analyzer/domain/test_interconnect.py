@@ -67,6 +67,16 @@ def test_quantiles_are_over_links_so_that_one_hot_link_is_seen() -> None:
     assert found[HOT_LINKS, ("pod",)] == 1.0
 
 
+def test_peaks_of_uneven_polls_are_not_heat() -> None:
+    topology = planes(2, 2, 2)
+    said = sending(topology, {}, usual=0.3)
+    for metric in (TX_BYTES, RX_BYTES):
+        values = np.array(said[metric, Port("a00", "ub/0/0")])
+        values[5::10] += 7 * 0.1 * GBPS * PERIOD  # read a little late, and the next time early
+        said[metric, Port("a00", "ub/0/0")] = list(values)
+    assert told(topology, said)[HOT_LINKS, ("pod",)] == 0.0
+
+
 def test_a_link_that_an_incident_calls_hot_counts_once() -> None:
     topology = planes(2, 2, 2)
     links = list(topology.links)
@@ -112,7 +122,7 @@ def test_without_written_speeds_there_is_neither_load_nor_bandwidth_but_a_share(
     assert found[DOMAIN_BISECTION_SHARE, ("pod", "scale_up")] == pytest.approx(0.75)
 
 
-@settings(max_examples=20)
+@settings(max_examples=20, deadline=None)
 @given(st.floats(0.0, 0.85), st.integers(0, 7))
 def test_what_is_told_of_a_link_is_what_it_carried(share: float, number: int) -> None:
     topology = planes(2, 2, 2)
@@ -120,6 +130,20 @@ def test_what_is_told_of_a_link_is_what_it_carried(share: float, number: int) ->
     found = told(topology, sending(topology, {link: share}, usual=0.0))
     assert found[INTERCONNECT_UTILIZATION, ("pod", "1")] == pytest.approx(share, abs=1e-6)
     assert found[HOT_LINKS, ("pod",)] == 0.0
+
+
+def test_a_counter_that_restarts_or_misses_polls_costs_only_what_is_not_known() -> None:
+    topology = planes(2, 2, 2)
+    said = sending(topology, {}, usual=0.4)
+    port = Port("a00", "ub/0/0")
+    for metric in (TX_BYTES, RX_BYTES):
+        values = np.array(said[metric, port])
+        values[20:] -= values[20]  # it restarted between two polls
+        values[5:9] = np.nan
+        said[metric, port] = list(values)
+    found = told(topology, said)
+    for quantile in ("0", "0.5", "1"):
+        assert found[INTERCONNECT_UTILIZATION, ("pod", quantile)] == pytest.approx(0.4)
 
 
 def test_judging_tells_it_once_a_minute_and_no_more_of_a_fabric_that_fell_silent() -> None:
