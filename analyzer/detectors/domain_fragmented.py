@@ -118,7 +118,8 @@ class DomainFragmented(Detector[DomainFragmentedSettings]):
                 evidence(
                     HOST_ALLOCATED, (room.trays[most],),
                     float(room.size[most] - room.free[most]), one.at,
-                    f"no tray has more room: {room.free[most]} of {room.size[most]} free",
+                    f"no tray has more room: {room.free[most]} of {room.size[most]} free; "
+                    f"{_advice(moves)}",
                 ),
             ],
             because=(
