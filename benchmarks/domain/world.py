@@ -236,7 +236,8 @@ class World:
             stalls[here] = self.case.far / (1 - self.case.far) * (COMPUTE + SEND)
         if self.case.quiet == "stages" and number == 0:
             compute *= np.where(np.arange(len(cards)) < len(cards) // 4, 1.0, 0.6)
-        send, ports = SEND, mine.reshape(HOSTS, CARDS).any(axis=1)
+        send = SEND
+        ports: Bools = np.asarray(mine.reshape(HOSTS, CARDS).any(axis=1), np.bool_)
         share = np.ones((HOSTS, RAILS))
         if self._is("link", at) and ports[self._host]:
             slow = SEND / self.case.far
@@ -252,7 +253,8 @@ class World:
         works = job.busy
         if self.case.quiet == "halves" and at >= self.onset:
             turn = int((at - START) // 30.0) % 2
-            half = (np.arange(len(cards)) < len(cards) // 2) == bool(turn)
+            first = np.arange(len(cards)) < len(cards) // 2
+            half = first if turn else ~first
             now.load[cards] = np.where(half, works, 0.0)
             now.tensor[cards] = np.where(half, job.active * COMPUTE, 0.0)
             now.watts[cards] = np.where(half, WORK_WATTS, IDLE_WATTS)
