@@ -33,9 +33,6 @@ PHASE = 40.0
 FRESH_SECONDS = 0.2
 """What flows carry is counted anew where it was not for so long."""
 
-THROTTLES = 85.0
-"""An accelerator hotter than this slows down."""
-
 TRAINING_SECONDS = 8.0
 """A link is down for so long while it trains again."""
 
@@ -205,16 +202,11 @@ class Fabric:
 
     def _work(self, host: HostState, phase: float) -> None:
         """Let a host's accelerators compute, and grow warm of it."""
-        water, plate, slowed = self._cooled(host.name)
+        cooled = self._cooled(host.name)
         for one in host.accelerators:
-            one.utilization = min(max(0.9 + 0.05 * phase + self.random.gauss(0, 0.01), 0), 1)
-            if self.workload is not None and not self.workload.holds(host.name, one.name):
-                one.utilization = 0.0
-            wanted = 300 + 250 * one.utilization + self.random.gauss(0, 5)
-            hot = min(max((one.temperature - THROTTLES) / 10.0, 0.0), 0.5)
-            one.slowed = max(slowed, hot)
-            one.power = wanted * (1.0 - one.slowed)
-            one.temperature += (water + plate * one.power - one.temperature) * 0.05
+            busy = min(max(0.9 + 0.05 * phase + self.random.gauss(0, 0.01), 0), 1)
+            held = self.workload is None or self.workload.holds(host.name, one.name)
+            one.work(busy if held else 0.0, self.random.gauss(0, 5), *cooled)
 
     def _supply(self, step: float) -> None:
         """Let water and power flow for what was drawn in the last step."""

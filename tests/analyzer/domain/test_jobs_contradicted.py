@@ -7,8 +7,8 @@ import pytest
 from analyzer.judge import detectors
 from fabrichealth.events import Event
 from fabrichealth.model import Finding, Place
-from tests.analyzer.domain.halls import NOW, PERIOD, START, Said, allocated, hall, start
-from tests.analyzer.views import view_of
+from tests.analyzer.domain.halls import NOW, PERIOD, Said, allocated, hall, start
+from tests.analyzer.views import START, view_of
 
 
 def judged(*events: Event, said: Said | None = None) -> list[Finding]:
