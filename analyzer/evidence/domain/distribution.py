@@ -20,6 +20,9 @@ Counts = NDArray[np.int64]
 IDLE = 0.05
 """Busy for less than this share of the time is idle."""
 
+WORKS = 0.1
+"""A group whose mean is this high is at work, whoever does it."""
+
 QUANTILES = (0.0, 0.1, 0.25, 0.5, 0.75, 0.9, 1.0)
 
 APART, MINORITY, GAP, ASHMAN = 0.8, 0.1, 0.3, 2.0
@@ -77,6 +80,16 @@ class Distribution:
     quantiles: Floats
     """Of the whole group, silent members lowest ([g, quantile]); NaN where it falls among them."""
     split: Split
+
+    @property
+    def idle_majority(self) -> Bools:
+        """Whether half or more of those that speak do nothing while the mean calls it work ([g]).
+
+        It need not be two classes: what works may be spread wide.
+        """
+        with np.errstate(invalid="ignore"):
+            half = self.idle * 2 >= self.speaking
+            return np.asarray((self.mean >= WORKS) & half, np.bool_)
 
     @property
     def missing(self) -> Counts:
