@@ -38,7 +38,8 @@ def _slow(name: str, strengths: tuple[float, float, float], words: str) -> Fault
 
 FAULTS = (
     _idle("silent", "denominator", (0.25, 0.35, 0.5), "of the hosts say nothing"),
-    _idle("unallocated", "allocation", (0.25, 0.3, 0.4), "of the hosts are held by no job"),
+    _idle("unallocated", "allocation", (0.25, 0.3, 0.4), "of the hosts are held by no job",
+          healthy=0.0),
     _idle("spinning", "spinning counters", (0.25, 0.3, 0.4), "spin in a collective"),
     _idle("flashing", "sampling", (0.25, 0.3, 0.4), "work for a moment every two minutes"),
     _idle("stopped", "time averaging", (0.45, 0.5, 0.55), "stopped after hours",

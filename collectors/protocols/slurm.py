@@ -5,7 +5,7 @@ Versions differ in whether states are words or lists of words, numbers plain or 
 OpenAPI v0.0.37 to v0.0.42; `squeue --json`, `sinfo --json`, `scontrol show nodes --json`.)
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -79,7 +79,7 @@ class Listing:
     errors: list[str] = field(default_factory=list)
 
 
-def listing(body: bytes | str, kinds: Collection[str]) -> Listing:
+def listing(body: bytes | str, kinds: tuple[str, ...]) -> Listing:
     """Read one reply; `kinds` are the generic resources that are accelerators.
 
     Raises:
@@ -113,7 +113,7 @@ def listing(body: bytes | str, kinds: Collection[str]) -> Listing:
     return found
 
 
-def _each(row: Any, what: str, found: Listing, kinds: Collection[str]) -> None:
+def _each(row: Any, what: str, found: Listing, kinds: tuple[str, ...]) -> None:
     """Take one row; one that cannot be read costs no other."""
     try:
         plain = row if isinstance(row, dict) else {}  # which lacks whatever is needed
@@ -125,7 +125,7 @@ def _each(row: Any, what: str, found: Listing, kinds: Collection[str]) -> None:
         found.malformed.append((what, f"{wrong}: {str(row)[:120]}"))
 
 
-def _node(row: Mapping[str, Any], kinds: Collection[str]) -> SlurmNode:
+def _node(row: Mapping[str, Any], kinds: tuple[str, ...]) -> SlurmNode:
     name = next((one for key in ("name", "hostname") if isinstance(one := row.get(key), str)), "")
     states = _states(row.get("state")) | _states(row.get("state_flags"))
     if not name or not states:
@@ -139,7 +139,7 @@ def _node(row: Mapping[str, Any], kinds: Collection[str]) -> SlurmNode:
     )
 
 
-def _group(row: Mapping[str, Any], kinds: Collection[str]) -> list[SlurmNode]:
+def _group(row: Mapping[str, Any], kinds: tuple[str, ...]) -> list[SlurmNode]:
     """Return the nodes of a group that sinfo lists as alike."""
     node, listed = _object(row, "node"), _object(row, "nodes")
     states = _states(node.get("state"))
@@ -160,7 +160,7 @@ def _group(row: Mapping[str, Any], kinds: Collection[str]) -> list[SlurmNode]:
     ]
 
 
-def _job(row: Mapping[str, Any], kinds: Collection[str]) -> SlurmJob:
+def _job(row: Mapping[str, Any], kinds: tuple[str, ...]) -> SlurmJob:
     own = number(row.get("job_id"))
     states = _states(row.get("job_state"))
     if own is None or not states:
@@ -186,7 +186,7 @@ def _job(row: Mapping[str, Any], kinds: Collection[str]) -> SlurmJob:
     )
 
 
-def _size(row: Mapping[str, Any], kinds: Collection[str]) -> int | None:
+def _size(row: Mapping[str, Any], kinds: tuple[str, ...]) -> int | None:
     """Return how many accelerators a job has, or asks for; None where that is not told.
 
     Sites that do not account for accelerators name them in what was asked for only: for the job,
@@ -222,12 +222,12 @@ def _states(plain: Any) -> frozenset[str]:
     return frozenset(one.strip("*~#!%$@^-").upper() for one in each if one.strip("*~#!%$@^-"))
 
 
-def _count(plain: Any, kinds: Collection[str]) -> int | None:
+def _count(plain: Any, kinds: tuple[str, ...]) -> int | None:
     held = _gres(plain, kinds)
     return None if held is None else held.count
 
 
-def _gres(plain: Any, kinds: Collection[str]) -> Gres | None:
+def _gres(plain: Any, kinds: tuple[str, ...]) -> Gres | None:
     return gres(plain, kinds) if isinstance(plain, str) else None
 
 

@@ -3,7 +3,12 @@
 from dashboards.board import Query, Question, Row
 from fabrichealth.catalogue.accelerators import ALLOCATED
 from fabrichealth.catalogue.devices import JOBS_PENDING, SCHEDULABLE
-from fabrichealth.catalogue.verdicts import DOMAIN_FRAGMENTATION, LARGEST_PLACEABLE
+from fabrichealth.catalogue.verdicts import (
+    DOMAIN_FRAGMENTATION,
+    DOMAIN_STRANDED,
+    DOMAIN_TIER_FRAGMENTATION,
+    LARGEST_PLACEABLE,
+)
 
 HERE = '{domain=~"$domain"}'
 
@@ -27,6 +32,25 @@ ROW = Row(
             [Query(f"max by (domain) ({LARGEST_PLACEABLE}{HERE})", "{{domain}}")],
             "In accelerators of one domain, whole hosts beyond one; `fabrichealth place` names "
             "the hosts.",
+        ),
+        Question(
+            "By tier",
+            [
+                Query(
+                    f"max by (domain, size, tier, counted) ({DOMAIN_TIER_FRAGMENTATION}{HERE})",
+                    "{{domain}} jobs of {{size}}: {{tier}}, {{counted}}",
+                )
+            ],
+            "The same with hosts, racks or the whole domain as the unit that a job takes of, or "
+            "takes whole; free counts all, fit only what nothing ill stands before.",
+            width=16,
+            unit="percentunit",
+        ),
+        Question(
+            "Stranded",
+            [Query(f"max by (domain) ({DOMAIN_STRANDED}{HERE})", "{{domain}}")],
+            "Free accelerators on hosts with too few for the smallest job that waits.",
+            width=8,
         ),
         Question(
             "Jobs that wait",

@@ -101,9 +101,9 @@ def _ways(
     spoke = known.sum(axis=1)
     if spoke.sum():
         yield Illusion.DENOMINATOR, float(did.sum() / spoke.sum())
-    if members.held is not None and (held := members.held & (spoke > 0)).any():
-        own = did[held] / spoke[held]
-        yield Illusion.ALLOCATION, max(float(own.mean()), _by_job(own, members.job[held]))
+    if members.held is not None and members.held.any():
+        own = did[members.held] / ticks  # silent ones count, or it would be the denominator
+        yield Illusion.ALLOCATION, max(float(own.mean()), _by_job(own, members.job[members.held]))
     said = np.where(known, members.told, 0.0).sum(axis=1)
     for illusion, lifted in (
         (Illusion.SPINNING, members.rests & ~members.bursts),

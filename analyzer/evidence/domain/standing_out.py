@@ -18,6 +18,10 @@ from fabrichealth.model.quantiles import row_median
 SMOOTHING = 30.0
 """Time constant of the smoothing, seconds."""
 
+ALONE = 2.0 / 3.0
+"""Whoever stands out has the next one no nearer than this share of its own distance, or that one
+does not stand out at all."""
+
 FEWEST_TICKS = 3
 """So many ticks at least are looked at, however far apart they are."""
 
@@ -64,7 +68,8 @@ def scored(effects: Floats, step: float) -> Floats:
 def lead(scores: Floats, at: Floats, lasting: float, bound: float, first: float) -> Lead | None:
     """Return who stands out at the end: beyond `bound` all along, first at that share of ticks.
 
-    `lasting` seconds are looked at, and three ticks at least.
+    `lasting` seconds are looked at, and three ticks at least. Where the next one is beyond the
+    bound as well and not far behind, there are two kinds and nobody stands out.
     """
     many = max(int((at > at[-1] - lasting).sum()), FEWEST_TICKS) if len(at) else 0
     if scores.shape[1] < many or not many or len(scores) < 2:
@@ -74,6 +79,9 @@ def lead(scores: Floats, at: Floats, lasting: float, bound: float, first: float)
     row = int(np.bincount(top).argmax())
     share = float((top == row).mean())
     if share < first or (latest[row] < bound).any():
+        return None
+    next_one = float(np.median(np.delete(latest, row, axis=0).max(axis=0)))
+    if next_one >= max(bound, ALONE * float(np.median(latest[row]))):
         return None
     return Lead(row, float(latest[row, -1]), share, many)
 

@@ -58,6 +58,14 @@ def test_accelerators_that_the_domain_should_have_count_though_they_have_no_name
     assert "denominator" in finding.because
 
 
+def test_silent_ones_that_jobs_hold_are_missing_from_the_denominator_first() -> None:
+    (finding,) = said(
+        "domain_hidden_idle", busy(EVERY[:16], 0.95), held(EVERY),
+        events=[started("j1", EVERY)],
+    )  # fmt: skip
+    assert "; denominator: it counts only those that report, over" in finding.because
+
+
 def test_a_mean_over_jobs_leaves_out_what_nobody_holds() -> None:
     (finding,) = said(
         "domain_hidden_idle",

@@ -125,6 +125,12 @@ def test_nobody_holds_back_the_others(parts: tuple[Said, ...]) -> None:
     assert found(*parts) == []
 
 
+def test_the_first_of_many_that_differ_alike_does_not_stand_out() -> None:
+    steady = {name: 0.5 - 0.002 * number for number, name in enumerate(EVERY[:12])}
+    assert found(BUSY, each(TENSOR_ACTIVE, EVERY, lambda n: np.full(
+        POLLS, steady.get(EVERY[n], 0.06)))) == []  # fmt: skip
+
+
 def turns(number: int) -> Floats:
     """Return a clock that dips for a minute, each accelerator at its own time."""
     return np.where((np.arange(POLLS) // 6) % 8 == number % 8, 1.3e9, 1.83e9)
