@@ -29,6 +29,7 @@ from fabrichealth.catalogue.verdicts import (
     INTERCONNECT_UTILIZATION,
 )
 from fabrichealth.counters import increases
+from fabrichealth.errors import StoreError
 from fabrichealth.model import Changes, Floats
 from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
@@ -55,6 +56,7 @@ class Interconnects:
         self._viewing = viewing
         self._floor = floor
         self._due = -np.inf
+        self._failing = False
         self.said: list[Verdict] = []
 
     def verdicts(
@@ -68,9 +70,13 @@ class Interconnects:
         self._due = now + EVERY
         try:
             self.said = list(self._judged(topology, lost, hot))
-        except (ValueError, FloatingPointError, MemoryError):
-            log.exception("what links of domains carry cannot be told")
-            self.said = []
+            self._failing = False
+        except StoreError:
+            raise
+        except Exception:  # what one reading does here silences no incident
+            if not self._failing:
+                log.exception("what links of domains carry cannot be told; incidents go on")
+            self._failing, self.said = True, []
         return self.said
 
     def due(self, now: float) -> bool:

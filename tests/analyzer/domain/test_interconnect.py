@@ -165,3 +165,19 @@ def test_judging_tells_it_once_a_minute_and_no_more_of_a_fabric_that_fell_silent
     first, second, third = (judge.judge(now + later).verdicts for later in (0.0, 50.0, 65.0))
     assert EFFECTIVE_ACCELERATORS in {one.metric for one in first}
     assert (second, third) == (first, [])
+
+
+def test_a_failure_here_is_logged_once_and_costs_no_pass(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    topology = planes(2, 2, 2)
+    judge = Judge(store_of(sending(topology, {}), PERIOD), topology, {}, Ledger())
+
+    def broken(*_: object) -> None:
+        raise KeyError("a fault of ours")
+
+    monkeypatch.setattr("analyzer.interconnects.machine", broken)
+    now = START + POLLS * PERIOD
+    assert [judge.judge(now + 60.0 * minute).verdicts for minute in range(3)] == [[], [], []]
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+    monkeypatch.undo()
