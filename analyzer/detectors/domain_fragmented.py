@@ -16,12 +16,17 @@ from analyzer.evidence.domain.allocation import allocation
 from analyzer.evidence.domain.demand import Demand, demands
 from analyzer.evidence.domain.inventory import inventory
 from analyzer.evidence.domain.migrations import Move, migrations, pieces
-from analyzer.evidence.domain.room import Room, rooms
+from analyzer.evidence.domain.room import TIERS, Room, rooms
 from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.accelerators import ALLOCATED
 from fabrichealth.catalogue.devices import HOST_ALLOCATED, JOBS_PENDING, SCHEDULABLE
-from fabrichealth.catalogue.verdicts import DOMAIN_FRAGMENTATION, LARGEST_PLACEABLE
+from fabrichealth.catalogue.verdicts import (
+    DOMAIN_FRAGMENTATION,
+    DOMAIN_STRANDED,
+    DOMAIN_TIER_FRAGMENTATION,
+    LARGEST_PLACEABLE,
+)
 from fabrichealth.kinds import DOMAIN_FRAGMENTED
 from fabrichealth.model import Finding, Place, View
 from fabrichealth.settings import Duration, seconds
@@ -67,13 +72,14 @@ class DomainFragmented(Detector[DomainFragmentedSettings]):
         for name, room in rooms(view).items():
             if not room.known:
                 continue
-            yield Verdict(LARGEST_PLACEABLE, (name,), float(room.largest))
-            usual = {room.units(tier).usual for tier in ("tray", "rack")}
             asked = {one.size for one in waiting if one.domain in {"", name}}
+            yield Verdict(LARGEST_PLACEABLE, (name,), float(room.largest))
+            if asked:
+                stranded = room.stranded(min(asked))
+                yield Verdict(DOMAIN_STRANDED, (name,), float(stranded))
+            usual = {room.units(tier).usual for tier in ("tray", "rack")}
             for size in sorted(usual | asked):
-                lost = room.lost(size) if size else None
-                if lost is not None:
-                    yield Verdict(DOMAIN_FRAGMENTATION, (name, str(size)), lost)
+                yield from _lost(room, size)
 
     def _hurts(self, one: Demand, room: Room, every: Mapping[str, Room]) -> bool:
         """Return whether jobs wait that would fit here if what is free lay together."""
@@ -112,7 +118,8 @@ class DomainFragmented(Detector[DomainFragmentedSettings]):
                 evidence(
                     HOST_ALLOCATED, (room.trays[most],),
                     float(room.size[most] - room.free[most]), one.at,
-                    f"no tray has more room: {room.free[most]} of {room.size[most]} free",
+                    f"no tray has more room: {room.free[most]} of {room.size[most]} free; "
+                    f"{_advice(moves)}",
                 ),
             ],
             because=(
@@ -120,9 +127,24 @@ class DomainFragmented(Detector[DomainFragmentedSettings]):
                 + (f" ({ill} of them behind something ill)" if ill else "")
                 + f", yet {many} since {minutes:.0f} min: {lost:.0%} of them cannot be had by it"
                 + (f" ({regardless:.0%} were all well)" if regardless < lost - 0.005 else "")
-                + f"; the largest that fits is {room.largest}; {_advice(moves)}"
+                + f"; {room.stranded(one.size)} lie in too small pieces, the largest that fits is "
+                f"{room.largest}; {_advice(moves)}"
             ),
         )  # fmt: skip
+
+
+def _lost(room: Room, size: int) -> Iterator[Verdict]:
+    """Yield what jobs of a size cannot have: tray by tray, and of every tier, ill ones or not."""
+    lost = room.lost(size)
+    if lost is None:
+        return
+    yield Verdict(DOMAIN_FRAGMENTATION, (room.domain, str(size)), lost)
+    for tier in TIERS:
+        for counted, healthy in (("free", False), ("fit", True)):
+            share = room.lost(size, tier, healthy=healthy)
+            if share is not None:
+                labels = (room.domain, str(size), tier, counted)
+                yield Verdict(DOMAIN_TIER_FRAGMENTATION, labels, share)
 
 
 def _advice(moves: Sequence[Move] | None) -> str:

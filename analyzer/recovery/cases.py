@@ -5,7 +5,7 @@ What part it was, and how many accelerators and jobs it hit, is noted while the 
 knows: failures of a kind of part are compared by both.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -13,6 +13,9 @@ from analyzer.incidents.scope import in_scope
 from fabrichealth.events import Event
 from fabrichealth.model import Incident, Place
 from fabrichealth.topology import Topology
+
+Holders = Mapping[str, Collection[str]]
+"""Accelerators of each job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,15 @@ class Case:
         return asdict(self)
 
 
-def case_of(incident: Incident, topology: Topology) -> Case | None:
-    """Return what is kept of an incident; None for one that nobody had to recover from."""
+def case_of(incident: Incident, topology: Topology, jobs: Holders | None = None) -> Case | None:
+    """Return what is kept of an incident; None for one that nobody had to recover from.
+
+    `jobs` names the accelerators of each job: those of a job that is hit are hit.
+    """
     word = incident.operator
     if incident.confirmed_at is None or (word is not None and word.says == "false"):
         return None
-    accelerators, jobs = hit(incident, topology)
+    accelerators, hit_jobs = hit(incident, topology, jobs or {})
     return Case(
         incident.incident,
         incident.kind.name,
@@ -62,7 +68,7 @@ def case_of(incident: Incident, topology: Topology) -> Case | None:
         incident.confirmed_at,
         incident.closed_at,
         accelerators,
-        jobs,
+        hit_jobs,
     )
 
 
@@ -76,16 +82,20 @@ def part_of(culprit: Place, topology: Topology) -> str:
     return culprit.type
 
 
-def hit(incident: Incident, topology: Topology) -> tuple[int, int]:
-    """Return how many accelerators and jobs an incident hit: the culprit's own, and victims."""
+def hit(incident: Incident, topology: Topology, jobs: Holders) -> tuple[int, int]:
+    """Return how many accelerators and jobs an incident hit: the culprit's own, and victims'."""
     devices: set[str] = set()
+    stopped: set[str] = set()
     for place in (incident.culprit, *incident.victims):
-        held = topology.devices_of(place) if place.type != "link" else ()
+        if place.type == "job":
+            stopped.add(place.id)
+            devices.update(jobs.get(place.id, ()))
+            continue
+        held = topology.devices_of(place)
         devices.update(held)
         devices.update(one for name in held for one in topology.hosted.get(name, ()))
     rows = (topology.devices.get(name) for name in devices)
-    accelerators = sum(row is not None and row.role == "accelerator" for row in rows)
-    return accelerators, len({place.id for place in incident.victims if place.type == "job"})
+    return sum(row is not None and row.role == "accelerator" for row in rows), len(stopped)
 
 
 def is_drill(case: Case, events: Iterable[Event], topology: Topology) -> bool:

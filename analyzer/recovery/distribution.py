@@ -6,9 +6,10 @@ often a kind of part fails is failures over part-hours, with the bounds of so fe
 """
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from analyzer.incidents.scope import domain_of
 from analyzer.recovery.cases import Case, is_drill, part_of
 from analyzer.recovery.phases import PHASES, phases
 from analyzer.recovery.survival import kaplan_meier
@@ -83,15 +84,24 @@ def _order(key: tuple[str, str, str, bool]) -> tuple[str, bool, str, int]:
 
 
 def failures(
-    cases: Sequence[Case], events: Sequence[Event], topology: Topology, since: float, now: float
+    cases: Sequence[Case],
+    events: Sequence[Event],
+    topology: Topology,
+    since: float,
+    now: float,
+    domains: Collection[str] | None = None,
 ) -> list[Failures]:
-    """Return how often each kind of part failed from `since` to `now`, drills left out."""
+    """Return how often each kind of part failed from `since` to `now`, drills left out.
+
+    With `domains` only parts of these count, "" being those of no single domain.
+    """
     mine: dict[str, list[Case]] = defaultdict(list)
     for case in cases:
-        if since <= case.opened_at <= now and not is_drill(case, events, topology):
+        counts = domains is None or case.domain in domains
+        if counts and since <= case.opened_at <= now and not is_drill(case, events, topology):
             mine[case.part].append(case)
     found = []
-    for part, parts in sorted(_population(topology).items()):
+    for part, parts in sorted(_population(topology, domains).items()):
         hit = mine.get(part, [])
         exposure = parts * max(now - since, 0.0)
         bounds = Rate(len(hit), exposure).bounds
@@ -109,7 +119,7 @@ def failures(
     return found
 
 
-def _population(topology: Topology) -> dict[str, int]:
+def _population(topology: Topology, domains: Collection[str] | None) -> dict[str, int]:
     """Return how many parts of each kind there are."""
     places: Iterator[Place] = (
         place
@@ -124,6 +134,8 @@ def _population(topology: Topology) -> dict[str, int]:
     )
     count: dict[str, int] = defaultdict(int)
     for place in places:
+        if domains is not None and (domain_of(place, topology) or "") not in domains:
+            continue
         count[part_of(place, topology)] += 1
     return count
 

@@ -18,16 +18,17 @@ MOST = 1_000_000
 """Accelerators of one request; more are a mistake."""
 
 
+def is_accelerator(name: str, resources: Collection[str]) -> bool:
+    """Return whether a resource stands for whole accelerators; `resources` are some that do."""
+    own = name.removeprefix("requests.")
+    return own in resources or ACCELERATORS.fullmatch(own) is not None
+
+
 def accelerators(plain: Any, resources: Collection[str]) -> int:
     """Return how many accelerators a list of quantities by resource holds."""
     if not isinstance(plain, dict):
         return 0
-    return sum(
-        quantity(value)
-        for key, value in plain.items()
-        if key.removeprefix("requests.") in resources
-        or ACCELERATORS.fullmatch(key.removeprefix("requests."))
-    )
+    return sum(quantity(value) for key, value in plain.items() if is_accelerator(key, resources))
 
 
 _ASCEND = re.compile(r"huawei\.com/(?:AscendReal|Ascend\d+\w*|npu)")

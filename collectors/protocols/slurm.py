@@ -5,7 +5,7 @@ Versions differ in whether states are words or lists of words, numbers plain or 
 OpenAPI v0.0.37 to v0.0.42; `squeue --json`, `sinfo --json`, `scontrol show nodes --json`.)
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,8 +13,10 @@ from collectors.protocols.json_tree import document
 from collectors.protocols.slurm_words import Gres, gres, hosts, number, numbers, tres, words
 from fabrichealth.errors import MalformedReply
 
-HOLDS = frozenset({"RUNNING", "SUSPENDED", "COMPLETING", "CONFIGURING", "STAGE_OUT", "STOPPED"})
-"""States in which a job has its nodes."""
+HOLDS = frozenset({"RUNNING", "SUSPENDED", "CONFIGURING", "STAGE_OUT", "STOPPED"})
+"""States in which a job has its accelerators; one that is completing gave them back."""
+
+GIVEN_BACK = "COMPLETING"
 
 PENDING = "PENDING"
 
@@ -55,7 +57,7 @@ class SlurmJob:
     @property
     def holds(self) -> bool:
         """Whether it has its nodes now."""
-        return bool(self.states & HOLDS)
+        return bool(self.states & HOLDS) and GIVEN_BACK not in self.states
 
     @property
     def waits(self) -> bool:
@@ -77,7 +79,7 @@ class Listing:
     errors: list[str] = field(default_factory=list)
 
 
-def listing(body: bytes | str, kinds: Collection[str]) -> Listing:
+def listing(body: bytes | str, kinds: tuple[str, ...]) -> Listing:
     """Read one reply; `kinds` are the generic resources that are accelerators.
 
     Raises:
@@ -103,15 +105,15 @@ def listing(body: bytes | str, kinds: Collection[str]) -> Listing:
         for row in rows:
             _each(row, "job", found, kinds)
     if isinstance(counts := plain.get("statistics"), dict):
-        known = {key: number(counts.get(key)) for key in ("jobs_pending", "jobs_running")}
-        found.statistics = {key: count for key, count in known.items() if count is not None}
+        known = {state: number(counts.get(f"jobs_{state}")) for state in ("pending", "running")}
+        found.statistics = {state: count for state, count in known.items() if count is not None}
     nothing = found.nodes is None and found.jobs is None and not found.statistics
     if nothing and not (found.errors and "meta" in plain):
         raise MalformedReply("JSON without nodes or jobs of Slurm")
     return found
 
 
-def _each(row: Any, what: str, found: Listing, kinds: Collection[str]) -> None:
+def _each(row: Any, what: str, found: Listing, kinds: tuple[str, ...]) -> None:
     """Take one row; one that cannot be read costs no other."""
     try:
         plain = row if isinstance(row, dict) else {}  # which lacks whatever is needed
@@ -123,7 +125,7 @@ def _each(row: Any, what: str, found: Listing, kinds: Collection[str]) -> None:
         found.malformed.append((what, f"{wrong}: {str(row)[:120]}"))
 
 
-def _node(row: Mapping[str, Any], kinds: Collection[str]) -> SlurmNode:
+def _node(row: Mapping[str, Any], kinds: tuple[str, ...]) -> SlurmNode:
     name = next((one for key in ("name", "hostname") if isinstance(one := row.get(key), str)), "")
     states = _states(row.get("state")) | _states(row.get("state_flags"))
     if not name or not states:
@@ -137,7 +139,7 @@ def _node(row: Mapping[str, Any], kinds: Collection[str]) -> SlurmNode:
     )
 
 
-def _group(row: Mapping[str, Any], kinds: Collection[str]) -> list[SlurmNode]:
+def _group(row: Mapping[str, Any], kinds: tuple[str, ...]) -> list[SlurmNode]:
     """Return the nodes of a group that sinfo lists as alike."""
     node, listed = _object(row, "node"), _object(row, "nodes")
     states = _states(node.get("state"))
@@ -158,7 +160,7 @@ def _group(row: Mapping[str, Any], kinds: Collection[str]) -> list[SlurmNode]:
     ]
 
 
-def _job(row: Mapping[str, Any], kinds: Collection[str]) -> SlurmJob:
+def _job(row: Mapping[str, Any], kinds: tuple[str, ...]) -> SlurmJob:
     own = number(row.get("job_id"))
     states = _states(row.get("job_state"))
     if own is None or not states:
@@ -167,20 +169,12 @@ def _job(row: Mapping[str, Any], kinds: Collection[str]) -> SlurmJob:
     nodes = tuple(hosts(row["nodes"])) if isinstance(row.get("nodes"), str) and running else ()
     told = tuple(_gres(one, kinds) for one in _strings(row.get("gres_detail"))) if running else ()
     per_node = tuple(one for one in told if one is not None)
-    size = next(
-        (
-            many
-            for key in ("tres_alloc_str", "tres_req_str")
-            if (many := tres(str(row.get(key) or ""), kinds)) is not None
-        ),
-        None,
-    )
     return SlurmJob(
         str(own),
         states,
         nodes,
         per_node if len(per_node) == len(nodes) else (),
-        size,
+        _size(row, kinds),
         _time(row, "start_time"),
         _time(row, "submit_time"),
         _time(row, "end_time"),
@@ -190,6 +184,26 @@ def _job(row: Mapping[str, Any], kinds: Collection[str]) -> SlurmJob:
         str(row.get("name") or ""),
         str(row.get("user_name") or ""),
     )
+
+
+def _size(row: Mapping[str, Any], kinds: tuple[str, ...]) -> int | None:
+    """Return how many accelerators a job has, or asks for; None where that is not told.
+
+    Sites that do not account for accelerators name them in what was asked for only: for the job,
+    or for each node, task or socket of it.
+    """
+    told = (tres(str(row.get(key) or ""), kinds) for key in ("tres_alloc_str", "tres_req_str"))
+    accounted = [many for many in told if many is not None]
+    if any(accounted):
+        return max(accounted)
+    nodes, tasks = number(row.get("node_count")) or 1, number(row.get("tasks")) or 1
+    sockets = (number(row.get("sockets_per_node")) or 1) * nodes
+    asked = ("job", 1), ("node", nodes), ("task", tasks), ("socket", sockets)
+    for whole, times in asked:
+        each = _gres(row.get(f"tres_per_{whole}"), kinds)
+        if each is not None and each.count:
+            return each.count * times
+    return accounted[0] if accounted else None
 
 
 def _tasks(plain: Any) -> int:
@@ -208,12 +222,12 @@ def _states(plain: Any) -> frozenset[str]:
     return frozenset(one.strip("*~#!%$@^-").upper() for one in each if one.strip("*~#!%$@^-"))
 
 
-def _count(plain: Any, kinds: Collection[str]) -> int | None:
+def _count(plain: Any, kinds: tuple[str, ...]) -> int | None:
     held = _gres(plain, kinds)
     return None if held is None else held.count
 
 
-def _gres(plain: Any, kinds: Collection[str]) -> Gres | None:
+def _gres(plain: Any, kinds: tuple[str, ...]) -> Gres | None:
     return gres(plain, kinds) if isinstance(plain, str) else None
 
 

@@ -6,6 +6,7 @@
 import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Any
 
@@ -42,7 +43,8 @@ def hosts(text: str) -> list[str]:
     return found
 
 
-def gres(text: str, kinds: Collection[str]) -> Gres | None:
+@lru_cache(maxsize=4096)  # alike hosts and jobs say the same words
+def gres(text: str, kinds: tuple[str, ...]) -> Gres | None:
     """Return what a list of generic resources holds of some kinds; None where it is not told.
 
     `gpu:h100:8(S:0-1)`, `gpu:4(IDX:0-1,4-5)`, `gres/gpu=64`; an empty list holds none.

@@ -49,7 +49,7 @@ class JobChanges:
             found += self._runs(running[:MOST_JOBS], names, at)
         if waiting is not None:
             found += self._waits(waiting[:MOST_JOBS], names, at, known=running is not None)
-        return sorted(found, key=lambda event: event.at)
+        return sorted(found, key=lambda event: (event.at, event.kind != "job_end"))
 
     def memory(self) -> dict[str, Any]:
         """Return what must survive a restart."""
@@ -77,6 +77,8 @@ class JobChanges:
 
     def _runs(self, running: list[RunningJob], names: Names, at: float) -> Iterator[Event]:
         now: dict[str, _Run] = {}
+        taken: dict[str, float] = {}
+        """When a job that is new began, by accelerator."""
         for job in running:
             by_host = named(job, names)
             every = tuple(sorted({one for mine in by_host.values() for one in mine}))
@@ -89,13 +91,16 @@ class JobChanges:
                 now[job.name] = before
                 continue
             now[job.name] = _Run(at, every)
-            began = job.since if before is None and job.since is not None else at
+            began = min(job.since, at) if before is None and job.since is not None else at
+            taken.update(dict.fromkeys(every, began))
             more: dict[str, Any] = {"accelerators": list(every), "size": job.size}
             if not job.known:
                 more["hosts"] = [names.host(one) for one in job.hosts]
-            yield Event(min(began, at), "job_start", {"job": job.name}, more=more)
+            yield Event(began, "job_start", {"job": job.name}, more=more)
         for name in self._running.keys() - now.keys():
-            yield Event(at, "job_end", {"job": name})
+            # it had ended when the next one began, whenever we came by
+            next_began = (taken.get(one, at) for one in self._running[name].accelerators)
+            yield Event(min(next_began, default=at), "job_end", {"job": name})
         self._running = now
 
     def _waits(

@@ -1,6 +1,6 @@
 """Slurm's own commands, run on a host that may ask the controller; nothing is ever changed.
 
-Lists are asked for as a whole, never job by job. Versions before 22.05 know no `scontrol --json`;
+Lists are asked for as a whole, never job by job. Versions before 23.02 know no `scontrol --json`;
 there `sinfo --json` lists the nodes.
 """
 

@@ -6,6 +6,7 @@ objects; `sinfo --json` then lists groups of nodes.
 
 import json
 from typing import Any
+from zlib import crc32
 
 from emulator.scheduling.workload import Job, Workload
 
@@ -64,7 +65,7 @@ class SlurmController:
         return next(str(number) for number, job in self._numbered() if job.name == name)
 
     def _numbered(self) -> list[tuple[int, Job]]:
-        return [(4000 + sum(map(ord, job.name)), job) for job in self._load.jobs]
+        return [(crc32(job.name.encode()) % 10**8, job) for job in self._load.jobs]
 
     def _reply(self, **rows: list[Json]) -> str:
         meta = {"Slurm": {"version": {"major": "24" if self._new else 21}}}

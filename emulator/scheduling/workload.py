@@ -2,6 +2,13 @@
 
 from dataclasses import dataclass, field
 
+from emulator.plan import Plan
+
+FIRST = "pretrain"
+"""The job that has everything at first."""
+
+DAY = 86_400.0
+
 
 @dataclass
 class Job:
@@ -41,6 +48,18 @@ class Workload:
     def end(self, name: str) -> None:
         """Let a job be gone."""
         self.jobs = [job for job in self.jobs if job.name != name]
+
+    @classmethod
+    def of_one_job(cls, plan: Plan, now: float) -> "Workload":
+        """Return a plan's hosts, all of whose accelerators one job has had for days."""
+        hosts = dict.fromkeys(plan.hosts, plan.accelerators)
+        whole = {host: tuple(range(many)) for host, many in hosts.items()}
+        job = Job(FIRST, sum(hosts.values()), now - 5 * DAY, whole)
+        return cls(hosts, [job], now=now)
+
+    def holds(self, host: str, accelerator: str) -> bool:
+        """Return whether a job has an accelerator."""
+        return int(accelerator.rpartition("-")[2]) in self.held(host)
 
     def held(self, host: str) -> list[int]:
         """Return the accelerators of a host that jobs have."""

@@ -156,6 +156,25 @@ DOMAIN_FRAGMENTATION = Metric(
     extra=("size",),
 )
 
+DOMAIN_TIER_FRAGMENTATION = Metric(
+    name="domain_tier_fragmentation_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="The same with trays, racks or the domain as units; counted: all free, or fit ones only.",
+    valid=FLAG,
+    extra=("size", "tier", "counted"),
+)
+
+DOMAIN_STRANDED = Metric(
+    name="domain_stranded_accelerators",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Free accelerators on hosts with too few for the smallest job that waits.",
+    valid=(0.0, 1e9),
+)
+
 LARGEST_PLACEABLE = Metric(
     name="domain_largest_placeable_accelerators",
     kind=Kind.GAUGE,

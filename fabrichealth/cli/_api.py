@@ -15,6 +15,7 @@ from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.ports import SPEED, UP
 from fabrichealth.catalogue.verdicts import LINK_HEALTH, LINK_STATE, SECONDS_TO_VERDICT
 from fabrichealth.cli._collecting import Collecting
+from fabrichealth.cli._domain_asked import asked_of
 from fabrichealth.cli._draining import drain_plan
 from fabrichealth.cli._found_out import FoundOut
 from fabrichealth.cli._incidents import events_of
@@ -49,6 +50,7 @@ class Api:
             Route("GET", "/api/v1/drain-plan", self._drain_plan),
             Route("GET", "/api/v1/placements", self._placements),
             Route("GET", "/api/v1/close-watch", self._close_watch),
+            Route("GET", "/api/v1/domain", self._domain),
             Route("GET", "/api/v1/stream", self._stream),
             Route("POST", "/api/v1/events", self._events, writes=True),
         ]
@@ -115,6 +117,10 @@ class Api:
             for one in closely.close
         ]
         return _rows(row for row in rows if _matches(row, request.query))
+
+    async def _domain(self, request: web.Request) -> web.Response:
+        """Answer what became of `domain=NAME` in the last `seconds=` (a week)."""
+        return _rows(await asked_of(self._collecting, request.query))
 
     def _link_rows(self) -> list[dict[str, Any]]:
         up, speed = self._newest(UP), self._newest(SPEED)

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from collectors.protocols.collective_tests import FACTORS, runs
@@ -124,6 +124,7 @@ def test_a_bad_row_costs_only_itself(row: str, tmp_path: Path) -> None:
     assert [one.reason for one in poll.refused] == [Reason.MALFORMED]
 
 
+@settings(deadline=None)
 @given(st.text(st.sampled_from("#|0123456789.-+ eNA/allreduce_perfbuswizetm\n"), max_size=400))
 def test_any_text_is_read_or_refused(text: str) -> None:
     for run in runs(HEAD.format(operation="all_reduce") + text + HCCL + text, text[:40]):
@@ -133,6 +134,7 @@ def test_any_text_is_read_or_refused(text: str) -> None:
             assert bus is None or bus >= 0.0
 
 
+@settings(deadline=None)
 @given(st.sampled_from(sorted(FACTORS)), st.integers(1, 100_000))
 def test_no_wire_carries_more_than_twice_what_one_rank_holds(operation: str, ranks: int) -> None:
     assert 0.0 <= FACTORS[operation](ranks) < 2.0

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from aiohttp import web
 from aiohttp.test_utils import BaseTestServer, TestServer
 from hypothesis import given
 from hypothesis import strategies as st
@@ -163,6 +164,15 @@ class TestEveryScheduler:
         ]
 
 
+def test_a_job_had_ended_when_the_next_began_on_its_accelerators(seen: Seen) -> None:
+    load = workload()
+    seen.look(*by_slurm(load))
+    load.end("big")
+    load.place("next", AT + 12, host_1=(2, 3))
+    events = seen.look(*by_slurm(load), at=AT + 30).events
+    assert [(one.at - AT, one.kind) for one in events] == [(12.0, "job_end"), (12.0, "job_start")]
+
+
 def test_a_job_that_runs_for_weeks_is_told_anew(seen: Seen) -> None:
     load = workload()
     load.end("waits")
@@ -277,6 +287,37 @@ KINDS = ("gpu", "npu")
 
 
 @pytest.mark.parametrize(
+    ("asked", "size"),
+    [
+        pytest.param({"tres_req_str": "cpu=8,gres/gpu=16"}, 16, id="accounted for"),
+        pytest.param({"tres_req_str": "cpu=8", "tres_per_job": "gres:gpu:3"}, 3, id="for the job"),
+        pytest.param({"tres_per_node": "gres/gpu:h100:4"}, 8, id="for each of two nodes"),
+        pytest.param({"tres_per_task": "gres/gpu=1"}, 6, id="for each of six tasks"),
+        pytest.param({"tres_per_socket": "gres:gpu:2"}, 4, id="for a socket of each node"),
+        pytest.param({"tres_req_str": "cpu=8"}, 0, id="none at all"),
+        pytest.param({}, 0, id="not told"),
+    ],
+)
+def test_what_a_job_asks_for_is_told_in_many_ways(
+    seen: Seen, asked: dict[str, str], size: int
+) -> None:
+    two = {"set": True, "infinite": False, "number": 2}
+    job = {"job_id": 7, "job_state": ["PENDING"], "node_count": two, "tasks": 6, **asked}
+    poll = seen.look(json.dumps({"jobs": [job]}))
+    assert seen.pending(poll)["", str(size)] == 1.0
+
+
+def test_a_job_that_is_completing_holds_nothing(seen: Seen) -> None:
+    job = {
+        "job_id": 7, "job_state": ["RUNNING", "COMPLETING"], "nodes": "host-0",
+        "gres_detail": [], "tres_alloc_str": "gres/gpu=4",
+    }  # fmt: skip
+    poll = seen.look(json.dumps({"jobs": [job]}))
+    assert poll.events == []
+    assert poll.refused == []
+
+
+@pytest.mark.parametrize(
     ("text", "count", "indices"),
     [
         ("gpu:h100:8(S:0-1)", 8, None),
@@ -380,6 +421,121 @@ async def test_a_wrong_token_is_said_and_is_no_empty_cluster(tmp_path: Path) -> 
         with pytest.raises(SourceUnavailable, match="403"):
             await source.read(AT)
         await source.close()
+
+
+async def test_slurmrestd_is_read_below_its_folder_with_its_token(tmp_path: Path) -> None:
+    control = SlurmController(workload())
+    asked: list[tuple[str, str]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append((request.path, request.headers.get("X-SLURM-USER-TOKEN", "")))
+        text = control.squeue() if request.match_info["what"] == "jobs" else control.nodes()
+        return web.Response(text=text, content_type="application/json")
+
+    app = web.Application()
+    app.router.add_get("/slurm/v0.0.40/{what}/", answer)
+    async with TestServer(app) as server:
+        (tmp_path / "token").write_text(f"{WORD}\n")
+        target = Target(
+            "slurm", "scheduler", str(server.make_url("/slurm/v0.0.40")), "",
+            {"secret_file": str(tmp_path / "token")}, hall(),
+        )  # fmt: skip
+        source = Scheduler(SchedulerSettings(), target, SeriesTable())
+        poll = await source.read(AT)
+        await source.close()
+    assert asked == [("/slurm/v0.0.40/jobs/", WORD), ("/slurm/v0.0.40/nodes/", WORD)]
+    assert len(readings(poll, source.table, ALLOCATED)) == 16
+
+
+def claimed(*devices: tuple[str, str], **more: object) -> str:
+    results = [{"driver": "gpu.example", "pool": pool, "device": one} for pool, one in devices]
+    claim = {
+        "metadata": {"name": "c1", "namespace": "train"},
+        "status": {"allocation": {"devices": {"results": [{**one, **more} for one in results]}}},
+    }
+    return json.dumps({"kind": "ResourceClaimList", "items": [claim]})
+
+
+def pod(**spec: object) -> dict[str, object]:
+    return {
+        "metadata": {"name": "p", "namespace": "train", "labels": {"job-name": "j"}},
+        "spec": {"nodeName": "host-1", "containers": [], **spec},
+        "status": {"phase": "Running"},
+    }
+
+
+def pods(*every: dict[str, object]) -> str:
+    return json.dumps({"kind": "PodList", "items": list(every)})
+
+
+def nodes(**capacity: int) -> str:
+    items = [
+        {
+            "metadata": {"name": name.replace("_", "-")},
+            "status": {
+                "capacity": {"nvidia.com/gpu": str(many)},
+                "conditions": [{"type": "Ready", "status": "True"}],
+            },
+        }
+        for name, many in capacity.items()
+    ]
+    return json.dumps({"kind": "NodeList", "items": items})
+
+
+def test_what_a_claim_was_given_is_held_by_its_pod(seen: Seen) -> None:
+    own = pod(resourceClaims=[{"name": "gpus", "resourceClaimName": "c1"}])
+    claim = claimed(("host-1", "gpu-3"), ("host-1", "gpu-0"))
+    poll = seen.look(nodes(host_1=4), pods(own), claim)
+    (start,) = poll.events
+    assert (start.scope["job"], start.more["accelerators"]) == ("train/j", ["host-1-0", "host-1-3"])
+    allocated = seen.said(poll, ALLOCATED)
+    assert {name for name, value in allocated.items() if value} == {"host-1-0", "host-1-3"}
+
+
+def test_who_only_looks_at_a_device_does_not_hold_it(seen: Seen) -> None:
+    own = pod(resourceClaims=[{"name": "gpus", "resourceClaimName": "c1"}])
+    poll = seen.look(nodes(host_1=4), pods(own), claimed(("host-1", "gpu-0"), adminAccess=True))
+    assert poll.events == []
+    assert seen.said(poll, HOST_ALLOCATED) == {"host-1": 0.0}
+
+
+def test_sharing_plugins_name_uuids(tmp_path: Path) -> None:
+    topology = Topology(
+        [
+            Device(name="host-1", role="host"),
+            *(
+                Device(name=f"acc-{n}", role="accelerator", host="host-1", ids=(f"GPU-0000000{n}",))
+                for n in range(2)
+            ),
+        ]
+    )
+    seen = Seen(tmp_path, topology)
+    limits = {"resources": {"limits": {"nvidia.com/gpu": "1"}}}
+    own = pod(containers=[limits])
+    own["metadata"] = {
+        "name": "p", "namespace": "n",
+        "annotations": {"hami.io/vgpu-devices-allocated": "GPU-00000001,NVIDIA,40960,100:;"},
+    }  # fmt: skip
+    poll = seen.look(nodes(host_1=2), pods(own))
+    assert seen.said(poll, ALLOCATED) == {"acc-0": 0.0, "acc-1": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("spec", "size"),
+    [
+        pytest.param({"nodeName": "", "nodeSelector": {}}, 4, id="it has no node"),
+        pytest.param({"nodeName": "", "schedulingGates": [{"name": "x"}]}, 0, id="it is held back"),
+    ],
+)
+def test_pods_wait_for_room_unless_a_gate_holds_them(
+    seen: Seen, spec: dict[str, object], size: int
+) -> None:
+    limits = {"resources": {"limits": {"nvidia.com/gpu": "4"}}}
+    own = pod(containers=[limits], **spec)
+    own["status"] = {"phase": "Pending"}
+    poll = seen.look(pods(own))
+    waits = {labels[1]: many for labels, many in seen.pending(poll).items() if many}
+    assert waits == ({str(size): 1.0} if size else {})
 
 
 def shelf(folder: Path, control: SlurmController, *, old: bool = False) -> Shelf:

@@ -8,17 +8,17 @@ nobody ever spoke.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analyzer.evidence.domain.inventory import NOWHERE, Inventory, inventory
 from analyzer.evidence.domain.jobs import Job, Jobs, Oddity, Waiting, jobs
 from analyzer.evidence.durations import fresh
 from fabrichealth.catalogue.accelerators import ALLOCATED
 from fabrichealth.catalogue.devices import HOST_ALLOCATED
-from fabrichealth.metric import Metric
-from fabrichealth.model import Floats, View
+from fabrichealth.model import Floats, View, Window
 
 States = NDArray[np.int8]
 Places = NDArray[np.intp]
@@ -32,7 +32,7 @@ NOBODY = -1
 
 @dataclass(frozen=True, eq=False)
 class Allocation:
-    """Who holds what at `at` (unix seconds); accelerators by name, in byte order."""
+    """Who holds what at `at` (unix seconds); the inventory's accelerators, then any others."""
 
     at: float
     names: tuple[str, ...]
@@ -45,11 +45,8 @@ class Allocation:
     """How many accelerators of a host are held, where the scheduler counts them now."""
     silent: tuple[str, ...] = ()
     """Accelerators whose scheduler spoke of them once and says nothing any more."""
-
-    @cached_property
-    def place(self) -> dict[str, int]:
-        """Where each accelerator stands in `names`."""
-        return {name: place for place, name in enumerate(self.names)}
+    place: Mapping[str, int] = field(default_factory=dict, repr=False)
+    """Where each accelerator stands in `names`."""
 
     @property
     def known(self) -> bool:
@@ -73,6 +70,8 @@ class Allocation:
 
     def of(self, names: Sequence[str]) -> tuple[States, Places]:
         """Return state and job of accelerators in an order of one's own ([n], [n])."""
+        if names is self.names:
+            return self.state, self.job
         found = np.array([self.place.get(name, -1) for name in names], np.intp)
         if not len(self.names):
             return np.full(len(found), UNKNOWN, np.int8), np.full(len(found), NOBODY, np.intp)
@@ -109,55 +108,70 @@ def allocation(view: View) -> Allocation:
 
 
 def _allocation(view: View) -> Allocation:
-    topology = view.topology
-    inventory = {name for name, row in topology.devices.items() if row.role == "accelerator"}
-    told = jobs(view.events, inventory)
-    said, said_at, once = _said(view, ALLOCATED)
-    named = {one for job in told.rows for one in job.accelerators}
-    names = tuple(sorted(inventory | named | once, key=str.encode))
-    place = {name: number for number, name in enumerate(names)}
-    state = np.full(len(names), UNKNOWN, np.int8)
-    read_at = np.full(len(names), -np.inf)
-    for name, value in said.items():
-        state[place[name]] = HELD if value >= 0.5 else FREE
-        read_at[place[name]] = said_at[name]
-    by_series = np.isin(np.array(names, object), list(once)) if once else np.zeros(len(names), bool)
+    stock, window = inventory(view), view[ALLOCATED]
+    told = jobs(view.events, stock if len(stock) else None)
+    every = window.table.of(ALLOCATED)
+    inside = stock.places_in(window.table, ALLOCATED)
+    strangers = {window.table.labels(int(series))[0] for series in every[inside < 0].tolist()}
+    strangers |= {one for job in told.rows for one in job.accelerators if one not in stock}
+    names, place = _roster(stock, tuple(sorted(strangers, key=str.encode)))
+    once = inside.copy()
+    for row in np.flatnonzero(inside < 0).tolist():
+        once[row] = place[window.table.labels(int(every[row]))[0]]
+    state, read_at = _by_series(window, once[np.searchsorted(every, window.series)], len(names))
+    job, began = _by_events(told, view.now, place)
     heard = state != UNKNOWN
-    job = np.full(len(names), NOBODY, np.intp)
-    began = np.full(len(names), -np.inf)
+    # A series that calls it free after the job began knows of an end that no event told.
+    job[heard & (state == FREE) & (read_at >= began)] = NOBODY
+    state[heard & (job != NOBODY)] = HELD
+    alone = _by_events_alone(view, stock, told, once, len(names), place)
+    state[alone] = np.where(job[alone] != NOBODY, HELD, FREE)
+    job[state == UNKNOWN] = NOBODY
+    ever = np.zeros(len(names), np.bool_)
+    ever[once] = True
+    silent = tuple(names[row] for row in np.flatnonzero(ever & ~heard).tolist())
+    return Allocation(view.now, names, state, job, told, _counted(view), silent, place)
+
+
+@lru_cache(maxsize=4)
+def _roster(stock: Inventory, strangers: tuple[str, ...]) -> tuple[tuple[str, ...], dict[str, int]]:
+    """Return the inventory's names and then others that are spoken of, and the place of each."""
+    names = (*stock.names, *strangers) if strangers else stock.names
+    return names, {name: place for place, name in enumerate(names)}
+
+
+def _by_series(window: Window, places: Places, many: int) -> tuple[States, Floats]:
+    """Return what the scheduler says now ([a]), and when it did; UNKNOWN where it is silent."""
+    state, read_at = np.full(many, UNKNOWN, np.int8), np.full(many, -np.inf)
+    rows = np.flatnonzero(fresh(window) & np.isfinite(window.last))
+    state[places[rows]] = np.where(window.last[rows] >= 0.5, HELD, FREE)
+    read_at[places[rows]] = window.last_at[rows]
+    return state, read_at
+
+
+def _by_events(told: Jobs, now: float, place: Mapping[str, int]) -> tuple[Places, Floats]:
+    """Return the job that each accelerator is in ([a]), and since when; the later has it."""
+    job, began = np.full(len(place), NOBODY, np.intp), np.full(len(place), -np.inf)
     for number, one in enumerate(told.rows):
-        if one.runs(view.now):
+        if one.runs(now):
             mine = [place[each] for each in one.accelerators]
             job[mine], began[mine] = number, one.since
-    held = job != NOBODY
-    # A series that calls it free after the job began knows of an end that no event told.
-    job[held & heard & (state == FREE) & (read_at >= began)] = NOBODY
-    held = job != NOBODY
-    state[held & heard] = HELD
-    spoken = {topology.domain_of(name) for name in once}
-    journal = {topology.domain_of(name) for name in named} - spoken
-    alone = np.array([topology.domain_of(name) in journal for name in names], np.bool_)
-    alone &= ~by_series
-    state[alone] = np.where(held[alone], HELD, FREE)
-    job[state == UNKNOWN] = NOBODY
-    counted, _, _ = _said(view, HOST_ALLOCATED)
-    return Allocation(
-        view.now,
-        names,
-        state,
-        job,
-        told,
-        {host: round(count) for host, count in counted.items()},
-        tuple(name for name in names if name in once and name not in said),
-    )
+    return job, began
 
 
-def _said(view: View, metric: Metric) -> tuple[dict[str, float], dict[str, float], set[str]]:
-    """Return by device what a series says now and when it did, and which ever had a series."""
-    window = view[metric]
-    table = window.table
-    once = {table.labels(int(series))[0] for series in table.of(metric)}
+def _by_events_alone(
+    view: View, stock: Inventory, told: Jobs, once: Places, many: int, place: Mapping[str, int]
+) -> NDArray[np.bool_]:
+    """Return the accelerators of domains in which jobs ran and no scheduler was ever read ([a])."""
+    domain = np.full(many, NOWHERE, np.int64)
+    domain[: len(stock)] = stock.domain.code
+    named = [place[one] for job in told.rows for one in job.accelerators]
+    journal = np.setdiff1d(domain[named], domain[once])
+    return np.asarray(np.isin(domain, journal), np.bool_)
+
+
+def _counted(view: View) -> dict[str, int]:
+    """Return how many accelerators of each host are held, as far as the scheduler counts now."""
+    window = view[HOST_ALLOCATED]
     rows = np.flatnonzero(fresh(window) & np.isfinite(window.last)).tolist()
-    names = [window.labels(row)[0] for row in rows]
-    said = dict(zip(names, window.last[rows].tolist(), strict=True))
-    return said, dict(zip(names, window.last_at[rows].tolist(), strict=True)), once
+    return {window.labels(row)[0]: round(float(window.last[row])) for row in rows}

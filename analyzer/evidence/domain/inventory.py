@@ -77,6 +77,9 @@ class Inventory:
     def __len__(self) -> int:
         return len(self.names)
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._rows
+
     def size(self, domain: str) -> int:
         """Return how many accelerators a domain should have, those without a name included."""
         return len(self.domain.rows(domain)) + self.unlisted.get(domain, 0)
@@ -88,19 +91,28 @@ class Inventory:
     def places(self, window: Window | Past) -> Rows:
         """Return the accelerator that each row of a window is about ([s]), by its label `device`.
 
-        -1 where it is about no accelerator. Names are looked up once for each series.
+        -1 where it is about no accelerator.
         """
-        known = self._places.setdefault(window.table, {})
         every = window.table.of(window.metric)
-        found = known.get(window.metric, np.empty(0, np.intp))
+        found = self.places_in(window.table, window.metric)
+        return found[np.searchsorted(every, window.series)]
+
+    def places_in(self, table: SeriesTable, metric: Metric) -> Rows:
+        """Return the same of every series of a metric that a table ever had, in its order.
+
+        Names are looked up once for each series.
+        """
+        known = self._places.setdefault(table, {})
+        every = table.of(metric)
+        found = known.get(metric, np.empty(0, np.intp))
         if len(found) < len(every):
-            device = window.metric.labels.index("device")
+            device = metric.labels.index("device")
             fresh = [
-                self._rows.get(window.table.labels(number)[device], NOWHERE)
+                self._rows.get(table.labels(number)[device], NOWHERE)
                 for number in every[len(found) :].tolist()
             ]
-            found = known[window.metric] = np.concatenate([found, np.array(fresh, np.intp)])
-        return found[np.searchsorted(every, window.series)]
+            found = known[metric] = np.concatenate([found, np.array(fresh, np.intp)])
+        return found
 
     @cached_property
     def _rows(self) -> dict[str, int]:

@@ -5,7 +5,7 @@ ends without a beginning, accelerators in two jobs, names that nobody knows. Wha
 used, and what is odd is said.
 """
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -53,6 +53,9 @@ class Oddity:
     job: str
     accelerator: str
     says: str
+    since: float = 0.0
+    """Since when it is so (unix seconds)."""
+    until: float = inf
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,8 +65,8 @@ class Jobs:
     rows: tuple[Job, ...] = ()
     waiting: tuple[Waiting, ...] = ()
     unreadable: tuple[Oddity, ...] = ()
-    known: Collection[str] = ()
-    """Accelerators of the inventory; without any, none is odd for being unknown."""
+    known: Container[str] | None = None
+    """Accelerators of the inventory; None where there is no such, and none is odd for it."""
 
     def running(self, at: float) -> tuple[Job, ...]:
         """Return those that hold accelerators at a moment."""
@@ -72,11 +75,11 @@ class Jobs:
     @cached_property
     def oddities(self) -> tuple[Oddity, ...]:
         """All that is odd, worked out where somebody asks: months of jobs are many."""
-        unknown = _unknown(self.rows, self.known) if self.known else ()
+        unknown = _unknown(self.rows, self.known) if self.known is not None else ()
         return (*self.unreadable, *unknown, *_contested(self.rows))
 
 
-def jobs(events: Iterable[Event], known: Collection[str] = ()) -> Jobs:
+def jobs(events: Iterable[Event], known: Container[str] | None = None) -> Jobs:
     """Return the jobs that events in order of time speak of; `known` names the inventory."""
     running: dict[str, Job] = {}
     waiting: dict[str, Waiting] = {}
@@ -88,7 +91,7 @@ def jobs(events: Iterable[Event], known: Collection[str] = ()) -> Jobs:
         name = event.scope.get("job") or event.id
         if not name:
             says = f"a {event.kind} at {event.at:.0f} names no job; give scope: job"
-            odd.append(Oddity("unreadable_event", "", "", says))
+            odd.append(Oddity("unreadable_event", "", "", says, event.at))
         elif event.kind == "job_start":
             waiting.pop(name, None)
             job, trouble = _started(name, event)
@@ -103,7 +106,7 @@ def jobs(events: Iterable[Event], known: Collection[str] = ()) -> Jobs:
             size = event.more.get("size")
             if isinstance(size, bool) or not isinstance(size, int) or size < 0:
                 says = f"job {name} waits for {size!r} accelerators; give a whole number"
-                odd.append(Oddity("unreadable_event", name, "", says))
+                odd.append(Oddity("unreadable_event", name, "", says, event.at))
                 continue
             since = waiting[name].since if name in waiting else event.at
             waiting[name] = Waiting(name, size, since, event.scope.get("domain", ""))
@@ -124,7 +127,7 @@ def _started(name: str, event: Event) -> tuple[Job, list[Oddity]]:
         found = dict.fromkeys(one for one in listed if isinstance(one, str) and one)
         if given is not None and (listed is not given or len(found) != len(listed)):
             says = f"{what} of job {name}: not a list of different names"
-            odd.append(Oddity("unreadable_event", name, "", says))
+            odd.append(Oddity("unreadable_event", name, "", says, event.at))
         return tuple(found)
 
     given = event.more.get("roles")
@@ -137,13 +140,12 @@ def _started(name: str, event: Event) -> tuple[Job, list[Oddity]]:
     return Job(name, event.at, inf, tuple(every), roles), odd
 
 
-def _unknown(rows: Sequence[Job], known: Collection[str]) -> Iterator[Oddity]:
-    inventory = frozenset(known)
+def _unknown(rows: Sequence[Job], known: Container[str]) -> Iterator[Oddity]:
     for job in rows:
         for one in job.accelerators:
-            if one not in inventory:
+            if one not in known:
                 says = f"job {job.name} holds {one}, which is not in the inventory"
-                yield Oddity("unknown_accelerator", job.name, one, says)
+                yield Oddity("unknown_accelerator", job.name, one, says, job.since, job.until)
 
 
 def _contested(rows: Sequence[Job]) -> Iterator[Oddity]:
@@ -154,6 +156,7 @@ def _contested(rows: Sequence[Job]) -> Iterator[Oddity]:
             other = holder.get(one)
             if other is not None and other.name != job.name and job.since < other.until:
                 says = f"job {job.name} holds {one}, which job {other.name} has not given back"
-                yield Oddity("two_jobs", job.name, one, says)
+                both = min(job.until, other.until)
+                yield Oddity("two_jobs", job.name, one, says, job.since, both)
             if other is None or job.until >= other.until:
                 holder[one] = job

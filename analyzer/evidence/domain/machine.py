@@ -80,8 +80,11 @@ def _attached(wired: Wiring, now: Carried) -> tuple[list[Floats], list[Floats]]:
 
 
 def _largest(wired: Wiring, every: Places, now: Carried) -> Bools:
-    """Return which accelerators lie in the part that joins most of them."""
-    carrying = wired.device[now.heard & (now.gbps > 0)]
+    """Return which accelerators lie in the part that joins most of them.
+
+    A link of which nothing is heard cuts nobody off: only one that is known to be dead does.
+    """
+    carrying = wired.device[~now.heard | (now.gbps > 0)]
     inside = np.flatnonzero(
         wired.box != np.arange(len(wired.devices))
     )  # a host joins what it holds

@@ -23,6 +23,10 @@ Places = NDArray[np.intp]
 Bools = NDArray[np.bool_]
 
 
+TIERS = ("tray", "rack", "domain")
+"""Ways to make units of trays, the smallest first."""
+
+
 @dataclass(frozen=True, eq=False)
 class Trays:
     """The trays of a site, by domain, rack and host in byte order."""
@@ -86,6 +90,10 @@ class Room:
         total = int(self.free.sum())
         had = self.units(tier, healthy=healthy and job > 1).placeable(job)
         return 1.0 - had / total if total else None
+
+    def stranded(self, smallest: int) -> int:
+        """Return the free accelerators in trays with too few for the smallest job that waits."""
+        return self.units("tray", healthy=smallest > 1).stranded(smallest)
 
     @property
     def largest(self) -> int:

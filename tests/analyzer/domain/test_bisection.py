@@ -3,7 +3,7 @@
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.evidence.domain.bisection import Bisection, bisection, network
@@ -89,6 +89,7 @@ def test_a_network_without_written_speeds_counts_links() -> None:
     assert found.gbps == pytest.approx(4.0)
 
 
+@settings(deadline=None)
 @given(
     st.integers(2, 5),
     st.integers(1, 4),

@@ -6,7 +6,13 @@ from analyzer.evidence.domain.allocation import allocation
 from analyzer.evidence.domain.inventory import inventory
 from analyzer.evidence.domain.migrations import Move, migrations, pieces
 from analyzer.evidence.domain.room import rooms
-from fabrichealth.catalogue.verdicts import DOMAIN_FRAGMENTATION, LARGEST_PLACEABLE, LINK_STATE
+from fabrichealth.catalogue.verdicts import (
+    DOMAIN_FRAGMENTATION,
+    DOMAIN_STRANDED,
+    DOMAIN_TIER_FRAGMENTATION,
+    LARGEST_PLACEABLE,
+    LINK_STATE,
+)
 from fabrichealth.events import Event
 from fabrichealth.model import Finding, Place, View
 from fabrichealth.topology import Topology
@@ -134,12 +140,31 @@ def test_what_cannot_be_moved_is_not_advised(events: list[Event]) -> None:
 def test_a_domain_is_told_by_sizes_that_wait_a_tray_and_a_rack() -> None:
     view = seen(hall(), allocated(hall(), {"h0-0-0": "xx.."}), pending(3))
     said = {(one.metric, one.labels): one.value for one in detector().verdicts(view, {})}
-    assert said == {
+    whole = {key: value for key, value in said.items() if key[0] is not DOMAIN_TIER_FRAGMENTATION}
+    assert whole == {
         (LARGEST_PLACEABLE, ("pod-0",)): 12.0,
+        (DOMAIN_STRANDED, ("pod-0",)): 2.0,
         (DOMAIN_FRAGMENTATION, ("pod-0", "3")): pytest.approx(1 - 9 / 14),
         (DOMAIN_FRAGMENTATION, ("pod-0", "4")): pytest.approx(1 - 12 / 14),
         (DOMAIN_FRAGMENTATION, ("pod-0", "16")): 1.0,
     }
+
+
+def test_each_tier_is_told_with_what_is_ill_and_without() -> None:
+    topology = hall(racks=2, hosts=2)
+    held = allocated(topology, {"h0-0-0": "xx..", "h0-1-1": "xx.."})
+    link = "h0-0-1-0/nvlink/0--pod-0-sw/h0-0-1-0"
+    view = seen(topology, held, told(LINK_STATE, link, "", "down"), pending(6))
+    shares = {
+        one.labels[2:]: round(one.value, 3)
+        for one in detector().verdicts(view, {})
+        if one.metric is DOMAIN_TIER_FRAGMENTATION and one.labels[1] == "6"
+    }
+    assert shares == {
+        ("tray", "free"): 0.5, ("tray", "fit"): 1.0,
+        ("rack", "free"): 0.0, ("rack", "fit"): 0.5,
+        ("domain", "free"): 0.0, ("domain", "fit"): 0.5,
+    }  # fmt: skip
 
 
 def test_of_a_silent_scheduler_nothing_is_told() -> None:

@@ -56,5 +56,7 @@ def test_what_is_not_heard_of_is_neither_well_nor_ill() -> None:
     topology = planes(2, 2, 2)
     found = left(topology, unheard=["a00"])
     assert (found.effective, found.unheard, found.cut_off) == (3, ("a00",), ())
+    above = left(leaves_and_spines(racks=3), unheard=["spine-0", "spine-1"])
+    assert (above.effective, above.cut_off) == (6, ())  # nobody reads the spines
     wired, now = carrying(topology, unheard=["s0", "s1"])
     assert machine(wired, "pod", now, FLOOR, 4) is None

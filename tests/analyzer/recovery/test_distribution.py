@@ -6,7 +6,7 @@ import pytest
 
 from analyzer.recovery.distribution import failures, times
 from fabrichealth.events import Event
-from fabrichealth.topology import Topology
+from fabrichealth.topology import Device, Topology
 from tests.analyzer.recovery.test_phases import CASE, HOUR, LINK, PAGE
 
 DAY = 24 * HOUR
@@ -47,6 +47,18 @@ def test_failures_are_counted_by_kind_of_part_with_what_they_hit() -> None:
     switch = found["switch"]
     assert (switch.failures, switch.between, switch.accelerators) == (0, None, None)
     assert switch.at_least == pytest.approx(10 * DAY / 3, rel=0.01)  # the rule of three
+
+
+def test_parts_of_another_domain_make_no_part_of_this_one_safer() -> None:
+    topology = Topology(
+        [Device(name=f"h{n}", role="host", domain=f"d{n % 2}") for n in range(4)]
+        + [Device(name="spine", role="switch")]
+    )
+    case = replace(CASE, part="host", type="device", culprit="h1", domain="d1", opened_at=1.0)
+    for domain, parts, hit in (("d0", 2, 0), ("d1", 2, 1)):
+        found = {one.part: one for one in failures([case], (), topology, 0.0, 9.0, {domain, ""})}
+        assert (found["host"].parts, found["host"].failures) == (parts, hit)
+        assert found["switch"].parts == 1  # it serves both
 
 
 def test_nothing_is_known_of_a_site_without_parts() -> None:

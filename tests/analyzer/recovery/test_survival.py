@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.recovery.survival import kaplan_meier
@@ -29,6 +29,7 @@ def test_nothing_that_is_over_has_no_quantile() -> None:
     assert kaplan_meier([], []).quantile(0.5) is None
 
 
+@settings(deadline=None)
 @given(st.lists(st.floats(0.0, 1e6), min_size=1, max_size=40), st.floats(0.05, 1.0))
 def test_where_everything_is_over_it_is_the_plain_share(lasted: list[float], share: float) -> None:
     found = kaplan_meier(lasted, [True] * len(lasted))
@@ -37,6 +38,7 @@ def test_where_everything_is_over_it_is_the_plain_share(lasted: list[float], sha
     assert found.quantile(share) == pytest.approx(ordered[max(place, 0)])
 
 
+@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0.0, 1e6), st.booleans()), min_size=1, max_size=40))
 def test_what_goes_on_never_makes_it_shorter(entries: list[tuple[float, bool]]) -> None:
     lasted, over = [one for one, _ in entries], [done for _, done in entries]
