@@ -19,7 +19,7 @@ from analyzer.evidence.durations import heard
 from analyzer.evidence.pause.crossings import Crossings, crossings
 from analyzer.verdicts import Verdict
 from analyzer.viewing import Viewing
-from fabrichealth.catalogue.ports import RX_BYTES, SPEED, TX_BYTES, UP
+from fabrichealth.catalogue.ports import REPLAYS, RX_BYTES, SPEED, TX_BYTES, TX_PACKETS, UP
 from fabrichealth.catalogue.verdicts import (
     DOMAIN_BISECTION,
     DOMAIN_BISECTION_HEADROOM,
@@ -28,6 +28,8 @@ from fabrichealth.catalogue.verdicts import (
     HOT_LINKS,
     INTERCONNECT_UTILIZATION,
 )
+from fabrichealth.counters import increases
+from fabrichealth.errors import StoreError
 from fabrichealth.model import Changes, Floats
 from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
@@ -44,7 +46,7 @@ WINDOW = 600.0
 STATES_REMEMBERED = 7200.0
 """Seconds for which a port's state and speed are remembered without being told again."""
 
-REMEMBERED = {UP: STATES_REMEMBERED, SPEED: STATES_REMEMBERED}
+REMEMBERED = {UP: STATES_REMEMBERED, SPEED: STATES_REMEMBERED, REPLAYS: WINDOW}
 
 
 class Interconnects:
@@ -54,6 +56,7 @@ class Interconnects:
         self._viewing = viewing
         self._floor = floor
         self._due = -np.inf
+        self._failing = False
         self.said: list[Verdict] = []
 
     def verdicts(
@@ -67,9 +70,13 @@ class Interconnects:
         self._due = now + EVERY
         try:
             self.said = list(self._judged(topology, lost, hot))
-        except (ValueError, FloatingPointError, MemoryError):
-            log.exception("what links of domains carry cannot be told")
-            self.said = []
+            self._failing = False
+        except StoreError:
+            raise
+        except Exception:  # what one reading does here silences no incident
+            if not self._failing:
+                log.exception("what links of domains carry cannot be told; incidents go on")
+            self._failing, self.said = True, []
         return self.said
 
     def due(self, now: float) -> bool:
@@ -83,8 +90,8 @@ class Interconnects:
         viewing = self._viewing
         sent, received = (viewing.window(metric, WINDOW) for metric in (TX_BYTES, RX_BYTES))
         ports = crossings(sent.table, topology)
-        now = heard_of(wired, ports, viewing.changes(UP, STATES_REMEMBERED),
-                       viewing.changes(SPEED, STATES_REMEMBERED), lost)  # fmt: skip
+        states = [viewing.changes(metric, STATES_REMEMBERED) for metric in (UP, SPEED)]
+        now = heard_of(wired, ports, states[0], states[1], lost, fresh(viewing, ports))
         busy = loads(wired, ports, now, (sent, True), (received, False))
         warm = np.fromiter((name in hot for name in wired.links), bool, len(wired.links))
         inventory = stock(topology, sent.table)
@@ -116,8 +123,37 @@ class Interconnects:
                 yield Verdict(DOMAIN_BISECTION_HEADROOM, (domain, name), free)
 
 
+def fresh(viewing: Viewing, ports: Crossings) -> Floats | None:
+    """Return what share of what each port sends is no repetition ([p], NaN where nothing is).
+
+    Packets are looked at only where something was repeated in the window at all; a retry that
+    sends several packets again counts as one, so that the share is an upper bound.
+    """
+    replays = viewing.changes(REPLAYS, WINDOW)
+    again = replays.total(WINDOW)
+    if not again.any():
+        return None
+    found = np.full(len(ports), np.nan)
+    repeated = np.zeros(len(ports))
+    repeated[ports.places(replays.table, REPLAYS, replays.rows)] = again
+    sent = viewing.window(TX_PACKETS, WINDOW)
+    place = ports.places(sent.table, TX_PACKETS, sent.series)
+    rows = np.flatnonzero(repeated[place] > 0)
+    chosen = sent.select(rows)
+    packets = increases(chosen.values, chosen.times).total()
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = 1.0 - repeated[place[rows]] / packets
+    found[place[rows]] = np.where(packets > 0, np.clip(share, 0.0, 1.0), np.nan)
+    return found
+
+
 def heard_of(
-    wired: Wiring, ports: Crossings, up: Changes, speed: Changes, lost: Iterable[str] = ()
+    wired: Wiring,
+    ports: Crossings,
+    up: Changes,
+    speed: Changes,
+    lost: Iterable[str] = (),
+    new: Floats | None = None,
 ) -> Carried:
     """Return what each link carries by the remembered states and speeds of its ports."""
     columns = []
@@ -125,7 +161,7 @@ def heard_of(
         place = ports.places(change.table, change.metric, change.rows)
         values = np.where(heard(change), change.value, np.nan)
         columns.append((place, values))
-    return _carried(wired, ports, columns, lost)
+    return _carried(wired, ports, columns, lost, new)
 
 
 def read_of(
@@ -144,8 +180,9 @@ def _carried(
     ports: Crossings,
     told: Iterable[tuple[NDArray[np.intp], Floats]],
     lost: Iterable[str],
+    new: Floats | None = None,
 ) -> Carried:
     up, speed = (np.full(len(ports), np.nan) for _ in range(2))
     for whole, (place, values) in zip((up, speed), told, strict=True):
         whole[place] = values
-    return carried(wired, ports, up, speed, frozenset(lost))
+    return carried(wired, ports, up, speed, frozenset(lost), new)

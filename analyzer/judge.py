@@ -76,7 +76,10 @@ class Judge:
         every: Mapping[str, AnyDetector],
         ledger: Ledger,
         policy: Policy | None = None,
+        *,
+        tells_links: bool = True,
     ) -> None:
+        """`tells_links` asks for the verdict series of domains' links; a replay needs none."""
         self._store = store
         self._discovered = Discovered(store, topology)
         self._base = self.topology = topology
@@ -86,6 +89,7 @@ class Judge:
         self.ledger = ledger
         self._policy = policy or Policy()
         self._viewing = Viewing(store, every, ALSO_REMEMBERED)
+        self._tells_links = tells_links
         self._interconnects = Interconnects(self._viewing, self._policy.capacity_floor)
         self._events: list[Event] = []
         self._forgotten = -1
@@ -144,6 +148,8 @@ class Judge:
 
     def _of_links(self, now: float, events: Sequence[Event]) -> list[Verdict]:
         """Return what is told of the links of domains, after the incidents of this pass."""
+        if not self._tells_links or not self.topology.domains:
+            return []
         if not self._interconnects.due(now):
             return self._interconnects.said
         incidents = self.ledger.incidents

@@ -137,7 +137,7 @@ def look(accelerators: int) -> None:
 def peer(net: Network, found: Bisection) -> None:
     """Print how long networkx takes for one halving of the same graph, and whether it agrees."""
     side = np.array([name in set(found.other) for name in net.units.names], np.int8)
-    ours = timed(lambda: between(net, side))
+    ours = timed(lambda: between(net, side, net.gbps))
     graph: nx.Graph[int] = nx.Graph()
     merged = [-1 - int(one) for one in side] + list(range(len(side), net.nodes))
     for (a, b), gbps in zip(net.ends.tolist(), net.gbps.tolist(), strict=True):

@@ -20,7 +20,14 @@ from analyzer.evidence.domain.losses import WAITING, waited
 from analyzer.evidence.domain.peers import hosts_of, peers
 from analyzer.evidence.domain.rails import slow_rails
 from analyzer.evidence.domain.reasons import reasons
-from analyzer.evidence.domain.ways import Way, by_device, group_of, of_accelerators, of_rails
+from analyzer.evidence.domain.ways import (
+    Way,
+    by_device,
+    group_of,
+    in_words,
+    of_accelerators,
+    of_rails,
+)
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.accelerators import (
     ALLOCATED,
@@ -99,7 +106,7 @@ class DomainStraggler(Detector[DomainStragglerSettings]):
         lagging = group_of(ways)
         why = [] if lagging is None else reasons(view, inventory(view), *lagging)
         since = min(one.since for one in ways)
-        words = "; ".join([*dict.fromkeys(one.says for one in ways), *(r.says for r in why)])
+        words = "; ".join([*in_words(ways), *(reason.says for reason in why)])
         jobs = dict.fromkeys(Place("job", one.job) for one in ways)
         parts = dict.fromkeys(place for one in ways for place in one.victims)
         return Finding(

@@ -1,6 +1,7 @@
 """How busy the links of a domain are, where they are hot, and what they still carry as a whole."""
 
 from dashboards.board import RATE, Query, Question, Row
+from fabrichealth.catalogue.devices import BUS_BANDWIDTH
 from fabrichealth.catalogue.ports import PORT_INFO, SPEED, TX_BYTES
 from fabrichealth.catalogue.verdicts import (
     DOMAIN_ACCELERATORS,
@@ -81,6 +82,19 @@ ROW = Row(
             [_by_network(DOMAIN_BISECTION)],
             "What one half can send to the other, in bits per second.",
             unit="bps",
+        ),
+        Question(
+            "Benchmarks",
+            [
+                Query(
+                    "max by (benchmark, operation, accelerators) "
+                    f"(last_over_time({BUS_BANDWIDTH}[30d]))",
+                    "{{benchmark}} {{operation}} {{accelerators}}",
+                )
+            ],
+            "Bus bandwidth that collectives of so many accelerators reached when they were last "
+            "run, at their best size; `status --domain` has what their links could give.",
+            unit="Bps",
         ),
     ),
 )  # fmt: skip

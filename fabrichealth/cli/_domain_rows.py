@@ -34,6 +34,9 @@ Row = dict[str, Any]
 BENCHMARKS_KEPT = 30 * 86_400.0
 """Seconds for which a benchmark tells of a domain: nobody runs them every day."""
 
+MOST_JOBS = 20
+"""Jobs of which is told what a failure would cost them, the largest."""
+
 
 @dataclass(frozen=True)
 class Known:
@@ -124,8 +127,8 @@ def _links(known: Known, domain: str, size: int) -> Iterator[Row]:
             "one": list(cut.one),
             "other": list(cut.other),
         }
-    running = jobs(known.events).running(known.now)
-    held = {job.name: job.accelerators for job in running}
+    running = sorted(jobs(known.events).running(known.now), key=lambda job: -len(job.accelerators))
+    held = {job.name: job.accelerators for job in running[:MOST_JOBS]}
     for cost in costs(wired, domain, now, held):
         yield {"section": "failure", **asdict(cost)}
 

@@ -15,6 +15,9 @@ SHORTEST = 60.0
 LONGEST = 366 * 86_400.0
 """Seconds: the store keeps a year."""
 
+PATIENCE = 300.0
+"""Seconds for an answer: a year of a large domain is a lot to read."""
+
 
 def span_of(text: str) -> float:
     """Return a span of time in seconds.
@@ -41,7 +44,7 @@ def rows_of_domain(asked: argparse.Namespace, domain: str, seconds: float) -> li
     """
     if asked.config is None:
         query = urlencode({"domain": domain, "seconds": seconds})
-        return rows(asked, f"/api/v1/domain?{query}")
+        return rows(asked, f"/api/v1/domain?{query}", PATIENCE)
     setup = load(asked.config)
     every, events = readable(incidents(asked)), told(asked.config)
     store = EmbeddedStore.open(StatePaths(setup.site.state).store, read_only=True)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, maximum_flow
 
-from analyzer.evidence.domain.wiring import NOWHERE, Bools, Carried, Places, Units, Wiring, summed
+from analyzer.evidence.domain.wiring import Bools, Carried, Places, Units, Wiring, summed
 from fabrichealth.model import Floats
 
 TURNS = 8
@@ -114,15 +114,25 @@ def bisection(wired: Wiring, net: Network) -> Bisection | None:
     return best
 
 
-def between(net: Network, side: NDArray[np.int8], without: int = NOWHERE) -> float:
-    """Return what flows between two sets of units; `side` is 0, 1 or `NOWHERE` of each unit.
+def between(net: Network, side: NDArray[np.int8], gbps: Floats) -> float:
+    """Return what flows between two sets of units over edges of so many Gb/s ([e]).
 
-    Units on neither side pass nothing on. `without` is a node taken out.
+    `side` is 0, 1 or `NOWHERE` of each unit; units on neither side pass nothing on.
     """
-    gbps = net.gbps
-    if without >= 0:
-        gbps = np.where((net.ends == without).any(axis=1), 0.0, gbps)
-    return _flow(net, side, gbps)[0]
+    _, graph, step = _graph(net, side, gbps)
+    return float(maximum_flow(graph, 0, 1).flow_value) / step
+
+
+def passing(net: Network, side: NDArray[np.int8], gbps: Floats) -> tuple[float, Floats]:
+    """Return what flows between two sets of units, and what of it passes each node ([nodes]).
+
+    It is one of the ways in which so much can flow: without a node no more is lost than passes it.
+    """
+    merged, graph, step = _graph(net, side, gbps)
+    found = maximum_flow(graph, 0, 1)
+    flow = found.flow.tocoo()
+    out = np.bincount(flow.row, np.maximum(flow.data, 0), graph.shape[0]) / step
+    return float(found.flow_value) / step, np.where(merged >= 2, out[merged], 0.0)
 
 
 def _halvings(net: Network) -> Iterator[NDArray[np.int8]]:
@@ -164,6 +174,17 @@ def _left(net: Network) -> Floats:
 
 def _flow(net: Network, side: NDArray[np.int8], gbps: Floats) -> tuple[float, Bools]:
     """Return the flow between two sides, and which nodes lie on the side of 0 of its cut."""
+    merged, graph, step = _graph(net, side, gbps)
+    found = maximum_flow(graph, 0, 1)
+    left = csr_array(graph - found.flow)
+    left.eliminate_zeros()
+    reach = np.zeros(graph.shape[0], bool)
+    reach[breadth_first_order(left, 0, return_predecessors=False)] = True
+    return float(found.flow_value) / step, np.where(merged >= 0, reach[merged], False)
+
+
+def _graph(net: Network, side: NDArray[np.int8], gbps: Floats) -> tuple[Places, csr_array, float]:
+    """Return each node's number with both sides merged (0 and 1), the graph, and its scale."""
     units = len(net.units.names)
     merged = np.arange(net.nodes) + 2 - units  # passing devices from 2 on
     merged[:units] = side
@@ -173,16 +194,8 @@ def _flow(net: Network, side: NDArray[np.int8], gbps: Floats) -> tuple[float, Bo
     size = net.nodes - units + 2
     step = _scale(float(weight.sum()))
     amount = np.rint(weight * step).astype(np.int32)
-    graph = csr_array(
-        (np.concatenate([amount, amount]), (np.concatenate([a, b]), np.concatenate([b, a]))),
-        shape=(size, size),
-    )
-    found = maximum_flow(graph, 0, 1)
-    left = csr_array(graph - found.flow)
-    left.eliminate_zeros()
-    reach = np.zeros(size, bool)
-    reach[breadth_first_order(left, 0, return_predecessors=False)] = True
-    return float(found.flow_value) / step, np.where(merged >= 0, reach[merged], False)
+    ends = np.concatenate([a, b]), np.concatenate([b, a])
+    return merged, csr_array((np.concatenate([amount, amount]), ends), shape=(size, size)), step
 
 
 def _scale(total: float) -> float:

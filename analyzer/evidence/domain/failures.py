@@ -10,14 +10,18 @@ of several parallel fabrics.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
-from analyzer.evidence.domain.bisection import Network, between, network
+from analyzer.evidence.domain.bisection import Network, between, network, passing
 from analyzer.evidence.domain.wiring import NETWORKS, NOWHERE, Carried, Places, Wiring, summed
 from fabrichealth.model import Floats
+
+ROUNDS = 3
+"""Of telling switches apart: hosts, leaves and spines, each by what lies below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,12 +55,26 @@ def costs(
         if not ((wired.network == number) & now.heard).any():
             continue
         net = network(wired, domain, number, now)
-        plane = _planes(wired, number)
+        plane, alike = _planes(wired, number), _alike(net)
         for job, held in sorted(jobs.items()):
             members = np.array(
                 sorted({wired.numbers[name] for name in held if name in wired.numbers}), np.intp
             )
-            yield from _of_job(wired, net, number, now, plane, job, members)
+            yield from _of_job(wired, net, number, now, plane, alike, job, members)
+
+
+class Legs(NamedTuple):
+    """Each link from a job to a switch: its box, the switch (in the wiring), its Gb/s.
+
+    A box is an accelerator in the network that joins accelerators, else its host; `boxes` are
+    devices, `held` how many of the job's accelerators are in each.
+    """
+
+    box: Places
+    switch: Places
+    gbps: Floats
+    boxes: Places
+    held: Places
 
 
 def _of_job(
@@ -65,21 +83,23 @@ def _of_job(
     number: int,
     now: Carried,
     plane: Places,
+    alike: Places,
     job: str,
     members: Places,
 ) -> Iterator[Cost]:
-    box, accelerators, switch, gbps = _legs(wired, number, now, members)
-    if not len(box):
+    legs = _legs(wired, number, now, members)
+    if not len(legs.box):
         return
-    total = summed(box, gbps, int(box.max()) + 1)
-    held = np.bincount(accelerators)
     lost: dict[tuple[str, int], tuple[float, int]] = {}
-    for what, group in (("switch", switch), ("plane", plane[switch])):
+    for what, group in (("switch", legs.switch), ("plane", plane[legs.switch])):
         if what == "plane" and len(np.unique(group)) < 2:
             continue
-        worst, cut_off = _direct(box, group, gbps, total, held)
-        lost.update({(what, int(one)): (worst[one], cut_off[one]) for one in np.unique(group)})
-    lost.update(_further_up(wired, net, members, set(switch.tolist())))
+        worst, cut_off = _direct(legs, group)
+        lost.update({(what, one): (worst[one], cut_off[one]) for one in worst})
+    least = max(cost for (what, _), (cost, _) in lost.items() if what == "switch")
+    above = _further_up(net, legs, net.units.of[legs.boxes], alike, least)
+    device = {int(node): place for place, node in enumerate(net.node.tolist())}
+    lost.update({("switch", device[node]): (cost, 0) for node, cost in above.items()})
     for what in ("switch", "plane"):
         yield from _dearest(wired, plane, job, NETWORKS[number], what, lost)
 
@@ -105,17 +125,10 @@ def _dearest(
     yield Cost(job, name, what, wired.devices[place], held, dearest[0], dearest[1], alike)
 
 
-def _legs(
-    wired: Wiring, number: int, now: Carried, members: Places
-) -> tuple[Places, Places, Places, Floats]:
-    """Return box, its job's accelerators, switch and Gb/s of each link from a job to a switch.
-
-    A box is an accelerator in the network that joins accelerators, else its host. Boxes are
-    numbered; of the second array entry i is the box of the job's accelerator i.
-    """
+def _legs(wired: Wiring, number: int, now: Carried, members: Places) -> Legs:
     inside = np.full(len(wired.devices), NOWHERE, np.intp)
     owner = members if NETWORKS[number] == "scale_up" else wired.box[members]
-    boxes, which = np.unique(owner, return_inverse=True)
+    boxes, held = np.unique(owner, return_counts=True)
     inside[boxes] = np.arange(len(boxes))
     ends = wired.device
     if NETWORKS[number] == "scale_out":
@@ -126,57 +139,92 @@ def _legs(
         & wired.passes[ends[:, ::-1]]
         & ((wired.network == number) & now.heard & (now.gbps > 0))[:, None]
     )
-    return near[rows, side], which.astype(np.intp), ends[rows, 1 - side], now.gbps[rows]
+    return Legs(near[rows, side], ends[rows, 1 - side], now.gbps[rows], boxes, held)
 
 
-def _direct(
-    box: Places, group: Places, gbps: Floats, total: Floats, held: Places
-) -> tuple[dict[int, float], dict[int, int]]:
+def _direct(legs: Legs, group: Places) -> tuple[dict[int, float], dict[int, int]]:
     """Return by group of links the largest share a box loses, and accelerators cut off by it."""
+    total = summed(legs.box, legs.gbps, len(legs.boxes))
     most = int(group.max()) + 1
-    keys, place = np.unique(box * most + group, return_inverse=True)
-    share = summed(place, gbps, len(keys)) / total[keys // most]
+    keys, place = np.unique(legs.box * most + group, return_inverse=True)
+    share = summed(place, legs.gbps, len(keys)) / total[keys // most]
     worst: dict[int, float] = defaultdict(float)
     cut_off: dict[int, int] = defaultdict(int)
     for key, one in zip((keys % most).tolist(), share.tolist(), strict=True):
         worst[key] = max(worst[key], one)
     for key in keys[share > 1 - 1e-9].tolist():
-        cut_off[key % most] += int(held[key // most]) if key // most < len(held) else 0
+        cut_off[key % most] += int(legs.held[key // most])
     return worst, cut_off
 
 
 def _further_up(
-    wired: Wiring, net: Network, members: Places, direct: set[int]
-) -> dict[tuple[str, int], tuple[float, int]]:
-    """Return what switches cost at which the job itself does not end, by what still flows."""
-    units = net.units.of[members]
-    held = np.bincount(units[units >= 0], minlength=len(net.units.names))
+    net: Network, legs: Legs, units: Places, alike: Places, least: float
+) -> dict[int, float]:
+    """Return by node what switches cost at which the job itself does not end.
+
+    That is by what still flows between the job's halves over its own links; `units` is the unit of
+    each box. What cannot cost as much as `least` is left out: without a node no more is lost than
+    passes it where all flows.
+    """
+    many = len(net.units.names)
+    held = np.bincount(units[units >= 0], minlength=many)
     used = np.flatnonzero(held)
     if len(used) < 2:
         return {}
-    side = np.full(len(net.units.names), NOWHERE, np.int8)
+    side = np.full(many, NOWHERE, np.int8)
     side[used] = np.cumsum(held[used]) > held.sum() / 2
     if side[used].min() == side[used].max():
         side[used[-1]], side[used[0]] = 1, 0
-    whole = between(net, side)
+    gbps = _own(net, legs, units)
+    whole, passed = passing(net, side, gbps)
     if whole <= 0:
         return {}
-    found: dict[tuple[str, int], tuple[float, int]] = {}
-    known: dict[bytes, float] = {}
-    for switch in np.flatnonzero(wired.passes).tolist():
-        node = int(net.node[switch])
-        if switch in direct or node < len(net.units.names):
-            continue
-        rows = np.flatnonzero((net.ends == node).any(axis=1))
-        if not len(rows):
-            continue
-        far = net.ends[rows].sum(axis=1) - node
-        order = np.argsort(far)
-        cabled = far[order].tobytes() + net.gbps[rows][order].tobytes()
-        if cabled not in known:
-            known[cabled] = max(0.0, 1.0 - between(net, side, node) / whole)
-        found["switch", switch] = (known[cabled], 0)
+    passed[net.node[np.unique(legs.switch)]] = 0.0
+    found: dict[int, float] = {}
+    known: dict[int, float] = {}
+    for node in np.flatnonzero(passed / whole >= max(least, 1e-9)).tolist():
+        kind = int(alike[node])
+        if kind not in known:
+            rest = np.where((net.ends == node).any(axis=1), 0.0, gbps)
+            known[kind] = max(0.0, 1.0 - between(net, side, rest) / whole)
+        found[node] = known[kind]
     return found
+
+
+def _own(net: Network, legs: Legs, units: Places) -> Floats:
+    """Return the edges' Gb/s with those from units as far as the job's own links go ([e])."""
+    many = len(net.units.names)
+    gbps = np.where(net.ends[:, 0] < many, 0.0, net.gbps)
+    keys = net.ends[:, 0] * net.nodes + net.ends[:, 1]  # ascending, a unit always first
+    mine = units[legs.box] >= 0
+    wanted = units[legs.box][mine] * net.nodes + net.node[legs.switch][mine]
+    np.add.at(gbps, np.searchsorted(keys, wanted), legs.gbps[mine])
+    return gbps
+
+
+def _alike(net: Network) -> Places:
+    """Return a number for each node that passes on, the same for those cabled alike ([nodes]).
+
+    Alike are switches with as much to the same units and to switches that are alike: so the
+    spines of parallel planes are of one kind (two rounds of colour refinement). `NOWHERE` for
+    those without a cable.
+    """
+    cables: dict[int, list[tuple[int, float]]] = defaultdict(list)
+    for (one, other), gbps in zip(net.ends.tolist(), net.gbps.tolist(), strict=True):
+        cables[one].append((other, gbps))
+        cables[other].append((one, gbps))
+    kind = np.full(net.nodes, NOWHERE, np.intp)
+    units = len(net.units.names)
+    kind[:units] = np.arange(units)
+    switches = sorted(node for node in cables if node >= units)
+    for _ in range(ROUNDS):
+        numbers: dict[tuple[object, ...], int] = {}
+        former = kind.tolist()
+        for node in switches:
+            seen = sorted((former[far], gbps) for far, gbps in cables[node])
+            look = (former[node], *seen)
+            kind[node] = units + numbers.setdefault(look, len(numbers))
+    return kind
 
 
 def _planes(wired: Wiring, number: int) -> Places:

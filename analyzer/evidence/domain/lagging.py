@@ -41,11 +41,15 @@ class Signal:
     """The least deviation that counts, in the metric's unit or as a share of the peers' median."""
     relative: bool
     says: str
+    reads: str = ""
+    """What the number is, before it."""
 
 
 SLOW_CLOCK = Signal(CLOCK, -1, 0.01, True, "its clock is lower")
-LEAST_BUSY = Signal(UTILIZATION, -1, 0.01, False, "it is held up while they spin")
-WAITS_LEAST = Signal(TENSOR_ACTIVE, 1, 0.01, False, "it computes while they wait for it")
+LEAST_BUSY = Signal(UTILIZATION, -1, 0.01, False, "it is held up while they spin", "busy ")
+WAITS_LEAST = Signal(
+    TENSOR_ACTIVE, 1, 0.01, False, "it computes while they wait for it", "matrix units active "
+)
 SIGNALS = (SLOW_CLOCK, LEAST_BUSY, WAITS_LEAST)
 
 

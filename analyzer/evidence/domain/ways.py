@@ -44,7 +44,7 @@ def of_accelerators(stock: Inventory, one: Lagging) -> Way:
     metric = one.signal.metric
     return Way(
         device, one.group.job.name, one.score, one.since, one.at, others,
-        f"{one.signal.says}, {_beside(metric, one.value, one.usual)}",
+        f"{one.signal.says}, {one.signal.reads}{_beside(metric, one.value, one.usual)}",
         evidence(metric, (names[0],), one.value, one.at, told, one.usual),
         tuple(Place("device", name) for name in names if name != device), one,
     )  # fmt: skip
@@ -58,7 +58,8 @@ def of_rails(job: str, hosts: int, one: Slow) -> Way:
     labels = dict(zip(("device", "port"), one.port, strict=True))
     unit = "ratio" if metric is not TX_BYTES else Unit.BYTES_PER_SECOND.value
     return Way(
-        one.device, job, one.score, one.since, one.at, f"{hosts} hosts of job {job}",
+        one.device, job, one.score, one.since, one.at,
+        f"{hosts if one.what == 'rail' else hosts - 1} hosts in job {job}",
         f"{where}{one.signal.says}, {_beside(metric, one.value, one.usual)}",
         Evidence(metric, labels, one.value, one.usual, unit, one.at, told),
         (Place("port", str(one.port)),) if one.what == "link" else (),
@@ -71,7 +72,7 @@ def _beside(metric: Metric, value: float, usual: float) -> str:
         return f"{value / 1e9:.2f} GHz beside {usual / 1e9:.2f} GHz"
     if metric is TX_BYTES:
         return f"{value * 8e-9:.1f} Gb/s beside {usual * 8e-9:.1f} Gb/s"
-    return f"{metric} {value:.0%} beside {usual:.0%}"
+    return f"{value:.0%} of the time beside {usual:.0%}"
 
 
 def by_device(ways: Iterator[Way]) -> dict[str, list[Way]]:
@@ -82,6 +83,14 @@ def by_device(ways: Iterator[Way]) -> dict[str, list[Way]]:
     for mine in found.values():
         mine.sort(key=lambda one: -one.score)
     return dict(sorted(found.items()))
+
+
+def in_words(ways: list[Way]) -> list[str]:
+    """Return each sort of way once, as the one that stands out most shows it."""
+    told: dict[Metric, str] = {}
+    for one in ways:
+        told.setdefault(one.line.metric, one.says)
+    return list(told.values())
 
 
 def group_of(ways: list[Way]) -> tuple[Rows, Rows] | None:

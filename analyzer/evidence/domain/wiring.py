@@ -112,13 +112,19 @@ def wiring(topology: Topology) -> Wiring:
 
 
 def carried(
-    wired: Wiring, ports: Crossings, up: Floats, speed: Floats, lost: Collection[str] = ()
+    wired: Wiring,
+    ports: Crossings,
+    up: Floats,
+    speed: Floats,
+    lost: Collection[str] = (),
+    fresh: Floats | None = None,
 ) -> Carried:
     """Return what each link carries by what its ports say.
 
     `up` is 1, 0 or NaN and `speed` bit/s or NaN of each port of `ports` ([p]). A link that one end
     calls down carries nothing, nor do those named in `lost` (drained, or not to be relied on). One
-    that trained to less carries that. Of a link of which neither end speaks nothing is heard.
+    that trained to less carries that; one that repeats itself the share `fresh` of what its worse
+    end sends ([p], NaN: not known). Of a link of which neither end speaks nothing is heard.
     """
     ends = wired.ports(ports)
     known = ends >= 0
@@ -127,6 +133,9 @@ def carried(
     slowest = np.fmin(told[:, 0], told[:, 1]) / 1e9
     counted = np.array(wired.counted)[wired.network]
     gbps = np.where(np.isfinite(slowest) & ~counted, np.fmin(slowest, wired.gbps), wired.gbps)
+    if fresh is not None:
+        kept = np.where(known, fresh[ends], np.nan)
+        gbps *= np.nan_to_num(np.fmin(kept[:, 0], kept[:, 1]), nan=1.0)
     gbps[(state == 0).any(axis=1)] = 0.0
     heard: Bools = np.asarray(np.isfinite(state).any(axis=1), bool)
     if lost:

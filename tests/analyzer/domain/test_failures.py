@@ -1,8 +1,10 @@
 """What a switch or a plane that fails would cost each job."""
 
+import numpy as np
 import pytest
 
-from analyzer.evidence.domain.failures import Cost, costs
+from analyzer.evidence.domain.bisection import network
+from analyzer.evidence.domain.failures import Cost, _alike, _further_up, _legs, costs
 from fabrichealth.topology import Device, Domain, Link, Topology
 from tests.analyzer.domain.fabrics import carrying, leaves_and_spines, planes
 
@@ -78,6 +80,33 @@ def test_a_spine_costs_what_no_longer_flows_between_the_halves_of_a_job() -> Non
     one = dearest(topology, {"j": ["h0-0", "h1-0"]})["j", "scale_out", "switch"]
     assert (one.name, one.alike, one.cut_off) == ("spine-0", 2, 0)
     assert one.lost == pytest.approx(0.5)  # a leaf would cost a quarter
+
+
+@pytest.mark.parametrize(
+    ("dark", "worst"),
+    [
+        pytest.param((), 0.0, id="whole: the other three carry it"),
+        pytest.param(("spine-3",), 0.0, id="a spine out: two are enough"),
+        pytest.param(("spine-2", "leaf-3/u1--spine-1/d3"), 0.25, id="and an uplink: no spare"),
+        pytest.param(("spine-2", "spine-3"), 0.5, id="two spines out"),
+    ],
+)
+def test_kinds_of_switches_cost_what_each_of_them_costs_by_itself(
+    dark: tuple[str, ...], worst: float
+) -> None:
+    topology = leaves_and_spines(racks=4, each=2, spines=4)
+    members = [f"h{rack}{n}-0" for rack in range(4) for n in range(2)]
+    wired, now = carrying(topology, dark)
+    net = network(wired, "pod", 1, now)
+    legs = _legs(wired, 1, now, np.array([wired.numbers[name] for name in members]))
+    units = net.units.of[legs.boxes]
+    found = _further_up(net, legs, units, _alike(net), least=0.0)
+    each = _further_up(net, legs, units, np.arange(net.nodes), least=0.0)  # none is like another
+    assert found == pytest.approx(each)
+    assert max(each.values()) == pytest.approx(worst, abs=1e-9)
+    some = _further_up(net, legs, units, _alike(net), least=0.3)
+    assert all(found[node] == pytest.approx(cost) for node, cost in some.items())
+    assert {node for node, cost in found.items() if cost >= 0.3} <= some.keys()
 
 
 def test_a_job_of_which_nothing_is_known_is_not_told_of() -> None:

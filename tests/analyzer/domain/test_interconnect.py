@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.interconnects import Interconnects
+from analyzer.interconnects import REMEMBERED, Interconnects
 from analyzer.judge import Judge
 from analyzer.ledger import Ledger
 from analyzer.viewing import Viewing
-from fabrichealth.catalogue.ports import RX_BYTES, SPEED, TX_BYTES, UP
+from fabrichealth.catalogue.ports import REPLAYS, RX_BYTES, SPEED, TX_BYTES, TX_PACKETS, UP
 from fabrichealth.catalogue.verdicts import (
     DOMAIN_BISECTION,
     DOMAIN_BISECTION_HEADROOM,
@@ -51,7 +51,7 @@ def sending(
 def told(
     topology: Topology, said: Said, lost: Sequence[str] = (), hot: Sequence[str] = ()
 ) -> dict[tuple[Metric, Labels], float]:
-    viewing = Viewing(store_of(said, PERIOD), {}, {UP: 7200.0, SPEED: 7200.0})
+    viewing = Viewing(store_of(said, PERIOD), {}, REMEMBERED)
     now = START + POLLS * PERIOD
     viewing.advance(now)
     found = Interconnects(viewing, floor=0.75).verdicts(now, topology, lost, hot)
@@ -99,6 +99,18 @@ def test_a_plane_that_is_not_to_be_relied_on_is_missing_everywhere() -> None:
     found = told(topology, sending(topology, {}), lost=lost)
     assert found[DOMAIN_BISECTION_SHARE, ("pod", "scale_up")] == pytest.approx(0.5)
     assert found[EFFECTIVE_ACCELERATORS, ("pod",)] == 0.0
+
+
+def test_a_link_that_repeats_itself_carries_only_what_is_new() -> None:
+    topology = planes(2, 1, 1)
+    said = sending(topology, {})
+    port = Port("a00", "ub/0/0")
+    said[TX_PACKETS, port] = [1e9 + 1000.0 * poll for poll in range(POLLS)]
+    said[REPLAYS, port] = [7.0 + 250.0 * poll for poll in range(POLLS)]
+    found = told(topology, said)
+    assert found[DOMAIN_BISECTION_SHARE, ("pod", "scale_up")] == pytest.approx(0.75, abs=0.02)
+    del said[TX_PACKETS, port]  # so nobody knows of how many
+    assert told(topology, said)[DOMAIN_BISECTION_SHARE, ("pod", "scale_up")] == 1.0
 
 
 def test_a_part_of_the_loads_tells_no_headroom() -> None:
@@ -153,3 +165,19 @@ def test_judging_tells_it_once_a_minute_and_no_more_of_a_fabric_that_fell_silent
     first, second, third = (judge.judge(now + later).verdicts for later in (0.0, 50.0, 65.0))
     assert EFFECTIVE_ACCELERATORS in {one.metric for one in first}
     assert (second, third) == (first, [])
+
+
+def test_a_failure_here_is_logged_once_and_costs_no_pass(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    topology = planes(2, 2, 2)
+    judge = Judge(store_of(sending(topology, {}), PERIOD), topology, {}, Ledger())
+
+    def broken(*_: object) -> None:
+        raise KeyError("a fault of ours")
+
+    monkeypatch.setattr("analyzer.interconnects.machine", broken)
+    now = START + POLLS * PERIOD
+    assert [judge.judge(now + 60.0 * minute).verdicts for minute in range(3)] == [[], [], []]
+    assert [record.exc_info is not None for record in caplog.records] == [True]
+    monkeypatch.undo()
