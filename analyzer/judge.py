@@ -6,18 +6,22 @@ replayed judging are the same calls.
 
 import logging
 import time
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from analyzer.detector import AnyDetector, Detector
 from analyzer.discovered import Discovered
 from analyzer.evidence.ends import PortStates
+from analyzer.incidents.capacity import live
 from analyzer.incidents.claims import claims
 from analyzer.incidents.explaining import explained
 from analyzer.incidents.lifecycle import Policy, advance
 from analyzer.incidents.quality import quality
 from analyzer.incidents.renaming import Names, follow, found_now, renames, topology_now
 from analyzer.incidents.restarts import darkness, restarts
+from analyzer.interconnects import REMEMBERED, Interconnects
+from analyzer.lasting import lasting
 from analyzer.ledger import Ledger, copy_of
 from analyzer.verdicts import Verdict, verdicts
 from analyzer.viewing import Viewing
@@ -25,6 +29,7 @@ from fabrichealth.catalogue.devices import BOOT_TIME
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.errors import StoreError
 from fabrichealth.events import Event
+from fabrichealth.kinds import FABRIC_HOT_LINK
 from fabrichealth.model import Finding, Incident
 from fabrichealth.plugins import classes
 from fabrichealth.settings import Settings
@@ -35,7 +40,9 @@ log = logging.getLogger(__name__)
 
 BOOTS_REMEMBERED = 7200.0
 STATES_REMEMBERED = 7200.0
-ALSO_REMEMBERED = {BOOT_TIME: BOOTS_REMEMBERED, UP: STATES_REMEMBERED, ADMIN_UP: STATES_REMEMBERED}
+ALSO_REMEMBERED = {
+    **REMEMBERED, BOOT_TIME: BOOTS_REMEMBERED, UP: STATES_REMEMBERED, ADMIN_UP: STATES_REMEMBERED
+}  # fmt: skip
 EVENTS_REMEMBERED = 30 * 86_400.0
 
 
@@ -69,7 +76,10 @@ class Judge:
         every: Mapping[str, AnyDetector],
         ledger: Ledger,
         policy: Policy | None = None,
+        *,
+        tells_links: bool = True,
     ) -> None:
+        """`tells_links` asks for the verdict series of domains' links; a replay needs none."""
         self._store = store
         self._discovered = Discovered(store, topology)
         self._base = self.topology = topology
@@ -79,7 +89,12 @@ class Judge:
         self.ledger = ledger
         self._policy = policy or Policy()
         self._viewing = Viewing(store, every, ALSO_REMEMBERED)
+        self._tells_links = tells_links
+        self._interconnects = Interconnects(self._viewing, self._policy.capacity_floor)
         self._events: list[Event] = []
+        self._forgotten = -1
+        """How many of the oldest are forgotten, but for those that hold."""
+        self._lasting: list[Event] = []
         self._due: dict[str, float] = {}
         """When a detector judges next, of those that do not at every pass."""
         self._said: dict[str, list[Verdict]] = {}
@@ -93,17 +108,13 @@ class Judge:
         """Add events that became known; they count from their `at` on."""
         self._events.extend(events)
         self._events.sort(key=lambda event: event.at)
+        self._forgotten = -1
 
     def judge(self, now: float) -> Outcome:
         """Run one pass at `now` (unix seconds)."""
         self._store.refresh()
         self._viewing.advance(now)
-        known = [
-            event
-            for event in self._events
-            if event.at <= now
-            and (event.at > now - EVENTS_REMEMBERED or event.kind == "port_renamed")
-        ]
+        known = self._known(now)
         moved = self._follow(known, now)
         found: list[Finding] = []
         for name, detector in self._detectors.items():
@@ -131,8 +142,30 @@ class Judge:
             [
                 *verdicts(self.ledger, self._cost),
                 *(one for said in self._said.values() for one in said),
+                *self._of_links(now, events),
             ],
         )
+
+    def _of_links(self, now: float, events: Sequence[Event]) -> list[Verdict]:
+        """Return what is told of the links of domains, after the incidents of this pass."""
+        if not self._tells_links or not self.topology.domains:
+            return []
+        if not self._interconnects.due(now):
+            return self._interconnects.said
+        incidents = self.ledger.incidents
+        lost = live(self.topology, incidents, events).lost
+        hot = {one.culprit.id for one in incidents if one.kind is FABRIC_HOT_LINK}
+        return self._interconnects.verdicts(now, self.topology, lost, hot)
+
+    def _known(self, now: float) -> list[Event]:
+        """Return the events that count at a moment: those of a month, and older ones that hold."""
+        first, last = (
+            bisect_right(self._events, moment, key=lambda event: event.at)
+            for moment in (now - EVENTS_REMEMBERED, now)
+        )
+        if first != self._forgotten:
+            self._forgotten, self._lasting = first, lasting(self._events[:first])
+        return [*self._lasting, *self._events[first:last]]
 
     def _run(self, name: str, detector: AnyDetector, events: Sequence[Event]) -> None:
         """Let one detector judge, and keep what it says until it judges again."""

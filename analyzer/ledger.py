@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 import orjson
 
 from analyzer.past import Past, past_of
+from analyzer.recovery.counting import Recoveries, recoveries_of
 from fabrichealth.catalogue import METRICS
 from fabrichealth.kinds import KINDS, Cause, Severity
 from fabrichealth.model import (
@@ -57,6 +58,8 @@ class Ledger:
     """Renames of ports (at, from, to) that findings and incidents have followed."""
     past: Past = field(default_factory=Past)
     """Incidents that closed, repairs, pages spent."""
+    recoveries: Recoveries = field(default_factory=Recoveries)
+    """How long recoveries took, and those that wait to be counted."""
 
 
 def save(ledger: Ledger, path: Path) -> None:
@@ -67,6 +70,7 @@ def save(ledger: Ledger, path: Path) -> None:
             "renamed": sorted(ledger.renamed),
             "kept": ledger.kept,
             "past": ledger.past.to_json(),
+            "recoveries": ledger.recoveries.to_json(),
             "opened": [[*key, count] for key, count in ledger.opened.items()],
             "before": {
                 name: [_finding(one) for one in found] for name, found in ledger.before.items()
@@ -110,9 +114,11 @@ def load(path: Path) -> Ledger:
             for name, rows in plain.get("kept", {}).items()
         }
         past = past_of(plain.get("past", {}))
+        recoveries = recoveries_of(plain.get("recoveries", {}))
         return Ledger(
-            before, incidents, merged, opened, int(plain["sequence"]), kept, renamed, past
-        )
+            before, incidents, merged, opened, int(plain["sequence"]), kept, renamed, past,
+            recoveries,
+        )  # fmt: skip
     except FileNotFoundError:
         return Ledger()
     except (OSError, *UNREADABLE) as wrong:

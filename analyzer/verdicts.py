@@ -48,6 +48,7 @@ def verdicts(ledger: Ledger, cost: Mapping[str, tuple[float, float]]) -> list[Ve
             found.append(Verdict(DRAIN_SAFE, (culprit,), float(incident.safe_to_drain)))
     for key, count in ledger.opened.items():
         found.append(Verdict(INCIDENTS, key, float(count)))
+    found += [Verdict(*row) for row in ledger.recoveries.rows()]
     for name, (seconds, coverage) in cost.items():
         found.append(Verdict(ANALYSIS_SECONDS, (name,), seconds))
         found.append(Verdict(ANALYSIS_COVERAGE, (name,), coverage))

@@ -62,7 +62,11 @@ BAD_OK = (Step("red"), Step("green", 1.0))
 
 @dataclass(frozen=True)
 class Question:
-    """One panel and the question it answers; `kind` is one of timeseries stat table state."""
+    """One panel and the question it answers; `kind` is one of timeseries stat table state heatmap.
+
+    The queries of a heat map give one series a band, from the lowest up: what they are named is
+    the band's name on the vertical axis, what they say its colour.
+    """
 
     title: str
     queries: Sequence[Query]
@@ -234,7 +238,36 @@ def _panel(one: Question, number: int, place: GridPos) -> Panel:
         return Stat(**common, format=one.unit, thresholds=steps, reduceCalc="lastNotNull")
     if one.kind == "table":
         return Table(**common, thresholds=steps, transformations=_columns(one))
+    if one.kind == "heatmap":
+        return _HeatMap(**common, extraJson=_bands(one))
     return StateTimeline(**common, thresholds=steps)
+
+
+class _HeatMap(Panel):
+    """Grafana's own heat map; grafanalib's is of the Grafanas before 9."""
+
+    def to_json_data(self) -> dict[str, Any]:
+        """Return it as plain values."""
+        plain: dict[str, Any] = self.panel_json({"type": "heatmap"})
+        return plain
+
+
+def _bands(one: Question) -> dict[str, Any]:
+    """Return what makes a heat map of series that are bands already."""
+    return {
+        "fieldConfig": {"defaults": {"unit": one.unit}},
+        "options": {
+            "calculate": False,
+            "cellGap": 0,
+            "cellValues": {"unit": one.unit},
+            "color": {"mode": "scheme", "scheme": "Turbo", "steps": 64},
+            "filterValues": {"le": 0.5},
+            "legend": {"show": True},
+            "rowsFrame": {"layout": "auto"},
+            "tooltip": {"mode": "single", "yHistogram": False},
+            "yAxis": {"axisPlacement": "left"},
+        },
+    }
 
 
 def _columns(one: Question) -> list[dict[str, Any]]:

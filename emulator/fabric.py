@@ -19,6 +19,7 @@ from emulator.plan import HOST_WATTS, Plan
 from emulator.plant.plant import Plant, plant
 from emulator.port import PortState
 from emulator.receiver import ReceiverState
+from emulator.scheduling.workload import Workload
 
 IDLE, BUSY = 0.15, 0.72
 """Share of line rate that a rail carries outside and inside a collective phase."""
@@ -31,9 +32,6 @@ PHASE = 40.0
 
 FRESH_SECONDS = 0.2
 """What flows carry is counted anew where it was not for so long."""
-
-THROTTLES = 85.0
-"""An accelerator hotter than this slows down."""
 
 TRAINING_SECONDS = 8.0
 """A link is down for so long while it trains again."""
@@ -94,6 +92,8 @@ class Fabric:
         """What moves the Ethernet ports, where the plan has flows; else they all move alike."""
         self.plant = plant(plan) if plan.plant else None
         """What cools and feeds the racks, where the plan has that."""
+        self.workload = Workload.of_one_job(plan, now) if plan.jobs else None
+        """Who has the accelerators, where the plan has a scheduler."""
         self._training: dict[str, float] = {}
         self._fallen: set[str] = set()
         """Ids of cables that fell since the last step: down in the next, however long it is."""
@@ -195,15 +195,18 @@ class Fabric:
             self.traffic.step(self.ports, carried)
         self._fallen.clear()
         self._supply(step)
+        if self.workload is not None:
+            self.workload.now = self.now
         for host in self.hosts.values():
-            water, plate, slowed = self._cooled(host.name)
-            for one in host.accelerators:
-                one.utilization = min(max(0.9 + 0.05 * phase + self.random.gauss(0, 0.01), 0), 1)
-                wanted = 300 + 250 * one.utilization + self.random.gauss(0, 5)
-                hot = min(max((one.temperature - THROTTLES) / 10.0, 0.0), 0.5)
-                one.slowed = max(slowed, hot)
-                one.power = wanted * (1.0 - one.slowed)
-                one.temperature += (water + plate * one.power - one.temperature) * 0.05
+            self._work(host, phase)
+
+    def _work(self, host: HostState, phase: float) -> None:
+        """Let a host's accelerators compute, and grow warm of it."""
+        cooled = self._cooled(host.name)
+        for one in host.accelerators:
+            busy = min(max(0.9 + 0.05 * phase + self.random.gauss(0, 0.01), 0), 1)
+            held = self.workload is None or self.workload.holds(host.name, one.name)
+            one.work(busy if held else 0.0, self.random.gauss(0, 5), *cooled)
 
     def _supply(self, step: float) -> None:
         """Let water and power flow for what was drawn in the last step."""

@@ -76,6 +76,8 @@ class Plan:
     """Watts that a rack may draw."""
     flows: bool = False
     """Whether Ethernet ports carry flows from NIC to NIC, with all that comes of it."""
+    jobs: bool = False
+    """Whether a scheduler hands out the accelerators, at first all to one job; else all work."""
 
     @property
     def hosts(self) -> list[str]:

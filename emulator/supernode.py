@@ -19,8 +19,9 @@ from emulator.hosttree import HostTree, Nic
 from emulator.kernlog import KernelLog, interface_pci
 from emulator.pages import dcgm, switch
 from emulator.plan import Plan
-from emulator.plant.serving import PlantServing
+from emulator.plant.serving import PlantServing, Served
 from emulator.scenario import Scenario, World
+from emulator.scheduling.serving import NAME, ClusterServer
 from emulator.serving import MAKES, Clock
 
 
@@ -41,7 +42,10 @@ class Supernode:
         self.plant = PlantServing(self.world.fabric, clock.now) if plan.plant else None
         """What shows water and power, where the plan has them."""
         self.facility = self.plant.targets() if self.plant else []
-        """Its targets; each has an address once started."""
+        """Its targets, and the scheduler where there is one; each has an address once started."""
+        if self.world.fabric.workload is not None:
+            cluster = ClusterServer(self.world.fabric.workload)
+            self.facility.append(Served(NAME, "scheduler", cluster, {}))
         self._silent: set[str] = set()
         self._logs = {host: KernelLog(self.world.fabric, host) for host in plan.hosts}
         self._trees = {host: self._tree(host) for host in plan.hosts}

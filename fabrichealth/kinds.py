@@ -195,8 +195,8 @@ PARTS_VERSION_DRIFT = _kind(
     "parts.version_drift",
     "device",
     _TICKET,
-    20,
-    "Ill links share a firmware that healthy ones do not have.",
+    92,  # it names an incident before what is ill for it
+    "Those that are ill share a firmware or driver that the healthy of their role do not have.",
     "Bring the devices named to the firmware of the healthy majority.",
 )
 HOST_IRQ_MISPLACED = _kind(
@@ -286,7 +286,7 @@ DOMAIN_STRAGGLER = _kind(
     "domain.straggler",
     "device",
     _TICKET,
-    35,
+    4,  # found by comparison: what else is known of the same machine names it
     "One accelerator holds back its peers.",
     "Drain and examine the accelerator named.",
     statistical=True,

@@ -13,6 +13,9 @@ from fabrichealth.units import Unit
 
 PREFIX = "fabric_"
 
+PARTS = ("_bucket", "_sum", "_count")
+"""Endings of what a histogram consists of, as Prometheus has them."""
+
 
 class Kind(StrEnum):
     """How a metric behaves; the value is Prometheus' TYPE."""
@@ -20,6 +23,9 @@ class Kind(StrEnum):
     COUNTER = "counter"
     GAUGE = "gauge"
     HISTOGRAM = "histogram"
+    """A family; what is stored and told are its parts."""
+    PART = "part"
+    """Buckets (with label `le`), sum or count of a histogram; exported with its family."""
     INFO = "info"
     """Value 1, the facts are its labels; Prometheus' text format calls it a gauge."""
 
@@ -81,6 +87,8 @@ class Metric:
             raise ValueError(f"{self.name}: a counter, and only a counter, ends in _total")
         if not stem.endswith(self.unit.value):
             raise ValueError(f"{self.name}: does not end in its unit {self.unit.value}")
+        if self.kind is Kind.PART and not self.name.endswith(PARTS):
+            raise ValueError(f"{self.name}: a part of a histogram ends in {' or '.join(PARTS)}")
         if self.kind is Kind.INFO and not self.name.endswith("_info"):
             raise ValueError(f"{self.name}: an info series ends in _info")
 

@@ -81,6 +81,7 @@ def remember(ledger: Ledger, incident: Incident, topology: Topology) -> None:
     if incident.suppressed_by is None:
         cause = incident.cause.value if incident.cause else ""
         ledger.past.close(incident, cause, modules_of(incident.culprit, topology))
+        ledger.recoveries.close(incident, topology)
     ledger.past.forget(incident.last_seen)
 
 

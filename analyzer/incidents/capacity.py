@@ -11,12 +11,11 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
-from analyzer.incidents.explaining import SCALE_UP
 from analyzer.incidents.scope import in_scope
 from fabrichealth.events import Event
 from fabrichealth.kinds import DEVICE_DOWN, LINK_DOWN, LINK_FLAPPING, LINK_SUBHEALTHY, Severity
 from fabrichealth.model import Incident, Place, Port
-from fabrichealth.topology import Link, Topology
+from fabrichealth.topology import SCALE_UP, Link, Topology
 
 TIER_OF_ROLE = {"switch": 1}
 """Where a device's tier is not written; everything that is no switch is tier 0."""

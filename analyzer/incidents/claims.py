@@ -102,7 +102,7 @@ def claims(findings: Iterable[Finding], topology: Topology) -> list[Claim]:
         place = lift(finding, topology)
         claim = found.setdefault(place, Claim(place, []))
         claim.findings.append(finding)
-        claim.victims.extend(v for v in finding.victims if v not in claim.victims)
+        claim.victims = list(dict.fromkeys([*claim.victims, *finding.victims]))
     return _racks(list(found.values()), topology)
 
 

@@ -3,20 +3,25 @@
 A dark device explains the links that end in it, the devices it holds, and the agents that ran
 on it; a rack explains its content; an ill scale-up link explains link errors that the
 accelerators of its domain report; a link that carries less than it should explains a queue before
-it that looks crowded; a shared part or a bad lot explains the ill links that its finding lists.
-What cools and feeds explains what is ill downstream (`chain`). Nothing else explains what was there
+it that looks crowded; a shared part, a bad lot or an odd firmware explains what is ill in the list
+of its finding. What cools and feeds explains what is ill downstream (`chain`), and what is ill of a
+machine explains that it holds back its job (`slowing`). Nothing else explains what was there
 before it.
 """
 
 from collections.abc import Iterable
+from math import inf
 
-from analyzer.incidents.chain import HEAT, STUMBLING, UPSTREAM, Ill, follows, hot, racks_of
+from analyzer.evidence.domain.jobs import jobs
+from analyzer.incidents.chain import HEAT, STUMBLING, UPSTREAM, Ill, hot, racks_of
 from analyzer.incidents.claims import Claim, Rival, weight
 from analyzer.incidents.scope import owners
+from analyzer.incidents.slowing import accounts_for
 from fabrichealth.events import Event
 from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
     DEVICE_DOWN,
+    DOMAIN_STRAGGLER,
     FABRIC_ECMP_POLARIZED,
     FABRIC_HOT_LINK,
     LINK_DEGRADED_SPEED,
@@ -24,6 +29,7 @@ from fabrichealth.kinds import (
     LINK_SUBHEALTHY,
     PARTS_BAD_BATCH,
     PARTS_SHARED_COMPONENT,
+    PARTS_VERSION_DRIFT,
     PFC_INCAST,
     PFC_SLOW_RECEIVER,
     PFC_STORM,
@@ -31,10 +37,13 @@ from fabrichealth.kinds import (
     WATCH_SOURCE_SILENT,
 )
 from fabrichealth.model import Finding, Place, place_of
-from fabrichealth.topology import Topology
+from fabrichealth.topology import SCALE_UP, Topology
 
-SHARED = frozenset({PARTS_SHARED_COMPONENT, PARTS_BAD_BATCH})
-"""Kinds whose finding itself lists the links that it explains, whichever fell ill first."""
+SHARED = frozenset({PARTS_SHARED_COMPONENT, PARTS_BAD_BATCH, PARTS_VERSION_DRIFT})
+"""Kinds whose finding itself lists the links that it explains, whichever fell ill first;"""
+
+LISTED = frozenset({"link", "device"})
+"""of those links, and of a firmware also the devices that are ill."""
 
 SLOW = frozenset({LINK_DEGRADED_SPEED, LINK_SUBHEALTHY, LINK_FLAPPING})
 """Kinds of link that carry less than they should: what is sent over them waits,"""
@@ -44,8 +53,6 @@ CROWDED = frozenset({PFC_INCAST, FABRIC_HOT_LINK})
 
 PAUSING = frozenset({PFC_STORM, PFC_SLOW_RECEIVER, PFC_INCAST})
 """Kinds that say who stops the others: nobody does in a circle that a deadlock closed."""
-
-SCALE_UP = frozenset({"nvlink", "hccs", "ub", "ualink", "cxl", "pcie"})
 
 
 def explained(every: list[Claim], topology: Topology) -> list[Claim]:
@@ -73,7 +80,7 @@ def explained(every: list[Claim], topology: Topology) -> list[Claim]:
 def _first(claim: Claim, topology: Topology) -> tuple[float, ...]:
     """Return what sorts causes before their victims: dark racks, feeds, devices, water, the rest.
 
-    Water and breakers come first however grave what fails for them is.
+    Water and breakers come first however grave what fails for them is; a straggler comes last.
     """
     if claim.kind is DEVICE_DOWN:
         return (0.0 if claim.culprit.type == "rack" else 2.0, claim.since)
@@ -82,6 +89,8 @@ def _first(claim: Claim, topology: Topology) -> tuple[float, ...]:
     if claim.kind in HEAT:
         upstream = any(row.facility == claim.culprit.id for row in topology.loops.values())
         return (3.0, 0.0 if upstream else 1.0, float(HEAT.index(claim.kind)), claim.since)
+    if claim.kind is DOMAIN_STRAGGLER:
+        return (5.0, claim.since)
     return (4.0, -weight(claim.kind, claim.culprit), claim.since)
 
 
@@ -108,16 +117,17 @@ def _suffer(cause: Claim, claim: Claim, finding: Finding) -> None:
 def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
     """Return whether one claim follows from another."""
     if cause.kind in SHARED:
-        return claim.culprit.type == "link" and claim.culprit in cause.victims
+        return claim.culprit.type in LISTED and claim.culprit in cause.victims
     if cause.kind is FABRIC_ECMP_POLARIZED:  # it takes longer to prove than what it does
         return claim.kind is FABRIC_HOT_LINK and cause.culprit.id in owners(claim.culprit, topology)
-    if cause.kind in UPSTREAM:
-        return follows(as_ill(cause), as_ill(claim), topology)
+    if cause.kind in UPSTREAM or claim.kind is DOMAIN_STRAGGLER:
+        known = accounts_for(as_ill(cause), as_ill(claim), topology)
+        if known or cause.kind in UPSTREAM:
+            return known
     if claim.since < cause.since - cause.slack:
         return False
-    if cause.kind is DEVICE_DOWN:
-        return _by_device(cause.culprit, claim, topology)
-    return cause.culprit.type == "link" and _by_link(cause, claim, topology)
+    by_device = cause.kind is DEVICE_DOWN and _by_device(cause.culprit, claim, topology)
+    return by_device or (cause.culprit.type == "link" and _by_link(cause, claim, topology))
 
 
 def _by_device(dark: Place, claim: Claim, topology: Topology) -> bool:
@@ -194,12 +204,5 @@ def jobs_on(devices: set[str], events: Iterable[Event]) -> list[str]:
 
 
 def jobs_running(events: Iterable[Event]) -> dict[str, set[str]]:
-    """Return the accelerators of each job that has begun and not ended."""
-    running: dict[str, set[str]] = {}
-    for event in events:
-        job = event.scope.get("job", "")
-        if event.kind == "job_start":
-            running[job] = set(map(str, event.more.get("accelerators", ())))
-        elif event.kind in {"job_end", "job_cancelled"}:
-            running.pop(job, None)
-    return running
+    """Return the accelerators of each job that has begun and not ended; events come in order."""
+    return {job.name: set(job.accelerators) for job in jobs(events).rows if job.until == inf}

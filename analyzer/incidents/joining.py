@@ -11,25 +11,27 @@ from analyzer.incidents.alternatives import consider
 from analyzer.incidents.chain import UPSTREAM, Ill, follows, hot
 from analyzer.incidents.claims import SLACK, Claim, Rival, weight
 from analyzer.incidents.explaining import (
+    LISTED,
     PAUSING,
-    SCALE_UP,
     SHARED,
     as_ill,
     circle_of,
     reach,
 )
 from analyzer.incidents.scope import owners
+from analyzer.incidents.slowing import accounts_for
 from analyzer.ledger import Ledger, copy_of
 from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
     DEVICE_DOWN,
+    DOMAIN_STRAGGLER,
     FABRIC_ECMP_POLARIZED,
     FABRIC_HOT_LINK,
     PFC_DEADLOCK,
     IncidentKind,
 )
 from fabrichealth.model import Incident, Place
-from fabrichealth.topology import Topology
+from fabrichealth.topology import SCALE_UP, Topology
 
 TAIL = 300.0
 """After a device came back its links may still stumble for so long: the same incident."""
@@ -55,9 +57,11 @@ def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
 
     What outlasts its cause is no consequence: a link that stays down when its host is back.
     """
+    young = claim.since <= incident.last_seen + TAIL
     if incident.kind in SHARED:
-        young = claim.since <= incident.last_seen + TAIL
-        return young and claim.culprit.type == "link" and claim.culprit in incident.victims
+        return young and claim.culprit.type in LISTED and claim.culprit in incident.victims
+    if claim.kind is DOMAIN_STRAGGLER and accounts_for(_ill(incident), as_ill(claim), topology):
+        return young
     if not incident.opened_at - SLACK <= claim.since <= incident.last_seen + TAIL:
         return False
     if incident.kind in UPSTREAM:
@@ -84,12 +88,12 @@ def _in_its_domain(incident: Incident, claim: Claim, topology: Topology) -> bool
 def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
     """Return whether a new claim about what is larger than a link explains an open incident."""
     if claim.kind in SHARED:
-        return incident.culprit.type == "link" and incident.culprit in claim.victims
+        return incident.culprit.type in LISTED and incident.culprit in claim.victims
     if claim.kind is FABRIC_ECMP_POLARIZED:
         mine = claim.culprit.id in owners(incident.culprit, topology)
         return incident.kind is FABRIC_HOT_LINK and mine
-    if claim.kind in UPSTREAM:
-        return follows(as_ill(claim), _ill(incident), topology)
+    if accounts_for(as_ill(claim), _ill(incident), topology):
+        return True
     if incident.opened_at < claim.since - claim.slack:
         return False
     if claim.kind is PFC_DEADLOCK:

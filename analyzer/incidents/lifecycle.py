@@ -16,7 +16,7 @@ from analyzer.incidents.claims import Claim, Rival, weight
 from analyzer.incidents.explaining import downstream
 from analyzer.incidents.joining import add_victims, apart, forget_merged, home, merge
 from analyzer.incidents.restraint import budget_of, held_back, pay
-from analyzer.incidents.scope import owners
+from analyzer.incidents.scope import domain_of
 from analyzer.incidents.suppression import GRACE, suppressed_by
 from analyzer.ledger import Ledger
 from fabrichealth.events import Event
@@ -25,7 +25,7 @@ from fabrichealth.kinds import (
     IncidentKind,
     Severity,
 )
-from fabrichealth.model import Change, Incident, Place
+from fabrichealth.model import Change, Incident
 from fabrichealth.topology import Topology
 
 HOLD_DOWN = 30 * 60.0
@@ -103,6 +103,7 @@ def advance(
             remember(ledger, incident, topology)
             step.closed.append(incident)
     forget_merged(ledger, now, policy.hold_of)
+    ledger.recoveries.advance(now, events, topology)
     told = advise(ledger, now, topology, events, policy.capacity_floor)
     step.changed.extend(one for one in told if one not in step.changed)
     return step
@@ -118,20 +119,11 @@ def _open(ledger: Ledger, claim: Claim, topology: Topology, prefix: str) -> Inci
         culprit=claim.culprit,
         because=claim.lead.because,
         action=claim.kind.action,
-        domain=_domain(claim.culprit, topology),
+        domain=domain_of(claim.culprit, topology),
         last_seen=claim.seen,
     )
     ledger.incidents.append(incident)
     return incident
-
-
-def _domain(culprit: Place, topology: Topology) -> str | None:
-    if culprit.type == "domain":
-        return culprit.id
-    if culprit.type == "rack" and (rack := topology.racks.get(culprit.id)):
-        return rack.domain or None
-    found = {topology.domain_of(device) for device in owners(culprit, topology)} - {""}
-    return found.pop() if len(found) == 1 else None
 
 
 def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence[Event]) -> bool:
@@ -151,7 +143,7 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
         incident.because = lead.because
         incident.score = lead.score
         if former != incident.culprit:
-            incident.domain = _domain(incident.culprit, topology)
+            incident.domain = domain_of(incident.culprit, topology)
             add_victims(incident, [former])
             overruled(incident, former)
         _keep_evidence(incident, claim)

@@ -42,3 +42,13 @@ def owners(place: Place, topology: Topology) -> set[str]:
         devices = set(topology.devices_of(place))
     hosts = {topology.devices[d].host for d in devices if d in topology.devices}
     return devices | (hosts - {""})
+
+
+def domain_of(place: Place, topology: Topology) -> str | None:
+    """Return the one domain that a place belongs to; None where it serves several, or none."""
+    if place.type == "domain":
+        return place.id
+    if place.type == "rack" and (rack := topology.racks.get(place.id)):
+        return rack.domain or None
+    found = {topology.domain_of(device) for device in owners(place, topology)} - {""}
+    return found.pop() if len(found) == 1 else None

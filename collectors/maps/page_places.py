@@ -49,7 +49,7 @@ class Placer:
     def places(self, series: Series) -> tuple[Place, ...]:
         """Return what a series gives; nothing if no map knows its name."""
         metric = METRICS.get(series.name)
-        if metric is not None and metric.kind is not Kind.HISTOGRAM:
+        if metric is not None and metric.kind not in {Kind.HISTOGRAM, Kind.PART}:
             return (self._native(metric, series),)
         fits = self._fits.get(series.name)
         if fits is None:

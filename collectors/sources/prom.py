@@ -56,7 +56,9 @@ class Prom(Source):
     schemes = ("http", "https")
     options = (*LOGIN, *TRUST, "mapping")
     queries = True
-    metrics = tuple(metric for metric in METRICS.values() if metric.kind is not Kind.HISTOGRAM)
+    metrics = tuple(
+        metric for metric in METRICS.values() if metric.kind not in {Kind.HISTOGRAM, Kind.PART}
+    )
 
     def __init__(self, settings: PromSettings, target: Target, table: SeriesTable) -> None:
         super().__init__(settings, target, table)

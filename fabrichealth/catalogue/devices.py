@@ -140,6 +140,15 @@ SCHEDULABLE = Metric(
     valid=FLAG,
 )
 
+HOST_ALLOCATED = Metric(
+    name="host_accelerators_allocated",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DEVICE,
+    help="How many of the host's accelerators jobs hold, also where nobody says which.",
+    valid=COUNT,
+)
+
 JOBS_PENDING = Metric(
     name="jobs_pending",
     kind=Kind.GAUGE,

@@ -127,6 +127,25 @@ DOMAIN_BIMODAL = Metric(
     valid=FLAG,
 )
 
+DOMAIN_ACCELERATORS = Metric(
+    name="domain_accelerators",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Accelerators of the inventory in a band of utilisation, by its lower end, or missing.",
+    extra=("band",),
+)
+
+DOMAIN_LOST = Metric(
+    name="domain_lost_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="Share of the time of the whole inventory that is not worked now, by what takes it.",
+    valid=FLAG,
+    extra=("by",),
+)
+
 DOMAIN_FRAGMENTATION = Metric(
     name="domain_fragmentation_ratio",
     kind=Kind.GAUGE,
@@ -135,6 +154,25 @@ DOMAIN_FRAGMENTATION = Metric(
     help="Free but not placeable for jobs of that size.",
     valid=FLAG,
     extra=("size",),
+)
+
+DOMAIN_TIER_FRAGMENTATION = Metric(
+    name="domain_tier_fragmentation_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="The same with trays, racks or the domain as units; counted: all free, or fit ones only.",
+    valid=FLAG,
+    extra=("size", "tier", "counted"),
+)
+
+DOMAIN_STRANDED = Metric(
+    name="domain_stranded_accelerators",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Free accelerators on hosts with too few for the smallest job that waits.",
+    valid=(0.0, 1e9),
 )
 
 LARGEST_PLACEABLE = Metric(
@@ -163,6 +201,43 @@ HOT_LINKS = Metric(
     help="Links that are hot.",
 )
 
+DOMAIN_BISECTION = Metric(
+    name="domain_bisection_bits_per_second",
+    kind=Kind.GAUGE,
+    unit=Unit.BITS_PER_SECOND,
+    subject=Subject.DOMAIN,
+    help="What one half of the domain can send to the other over links that carry now.",
+    extra=("network",),
+)
+
+DOMAIN_BISECTION_SHARE = Metric(
+    name="domain_bisection_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="The same over what it would be if every link carried what it was built for.",
+    valid=FLAG,
+    extra=("network",),
+)
+
+DOMAIN_BISECTION_HEADROOM = Metric(
+    name="domain_bisection_headroom_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.DOMAIN,
+    help="Share of the narrowest cut that is free, in its fuller direction.",
+    valid=FLAG,
+    extra=("network",),
+)
+
+EFFECTIVE_ACCELERATORS = Metric(
+    name="domain_effective_accelerators",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Accelerators that still work as one machine, at the share of links the site asks for.",
+)
+
 RECOVERY_SECONDS = Metric(
     name="recovery_seconds",
     kind=Kind.HISTOGRAM,
@@ -171,6 +246,38 @@ RECOVERY_SECONDS = Metric(
     help="Duration of the phases of recovery.",
     extra=("phase",),
 )
+
+RECOVERY_BUCKET = Metric(
+    name="recovery_seconds_bucket",
+    kind=Kind.PART,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Recoveries whose phase took at most `le` seconds.",
+    extra=("phase", "le"),
+)
+
+RECOVERY_SUM = Metric(
+    name="recovery_seconds_sum",
+    kind=Kind.PART,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Seconds that the phase took in all recoveries together.",
+    extra=("phase",),
+)
+
+RECOVERY_COUNT = Metric(
+    name="recovery_seconds_count",
+    kind=Kind.PART,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Recoveries that had the phase.",
+    extra=("phase",),
+)
+
+RECOVERY_BOUNDS = (
+    60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 14400.0, 28800.0, 86400.0, 604800.0
+)  # fmt: skip
+"""Upper bounds of the buckets, in seconds: a minute to a week."""
 
 DRAIN_SAFE = Metric(
     name="link_drain_safe",

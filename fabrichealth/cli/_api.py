@@ -15,9 +15,11 @@ from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.ports import SPEED, UP
 from fabrichealth.catalogue.verdicts import LINK_HEALTH, LINK_STATE, SECONDS_TO_VERDICT
 from fabrichealth.cli._collecting import Collecting
+from fabrichealth.cli._domain_asked import asked_of
 from fabrichealth.cli._draining import drain_plan
 from fabrichealth.cli._found_out import FoundOut
 from fabrichealth.cli._incidents import events_of
+from fabrichealth.cli._placing import MOST_ACCELERATORS, looked, placement_rows
 from fabrichealth.events import EVENT_KINDS, parse
 from fabrichealth.metric import Metric
 from fabrichealth.model import Port
@@ -46,7 +48,9 @@ class Api:
             Route("GET", "/api/v1/links", self._links),
             Route("GET", "/api/v1/series", self._series),
             Route("GET", "/api/v1/drain-plan", self._drain_plan),
+            Route("GET", "/api/v1/placements", self._placements),
             Route("GET", "/api/v1/close-watch", self._close_watch),
+            Route("GET", "/api/v1/domain", self._domain),
             Route("GET", "/api/v1/stream", self._stream),
             Route("POST", "/api/v1/events", self._events, writes=True),
         ]
@@ -81,6 +85,24 @@ class Api:
         )
         return _rows(row for row in rows if _matches(_flat_step(row), request.query))
 
+    async def _placements(self, request: web.Request) -> web.Response:
+        """Answer where a job of `accelerators=N` fits, in `domain=D` or anywhere."""
+        collecting = self._collecting
+        number, domain = request.query.get("accelerators", ""), request.query.get("domain", "")
+        if collecting.store is None or collecting.journal is None:
+            raise web.HTTPNotFound(text="this daemon keeps no series; ask one started by `run`\n")
+        if not number.isdecimal() or not 0 < int(number[:9]) <= MOST_ACCELERATORS:
+            raise web.HTTPBadRequest(text="accelerators= is a whole number from 1 on\n")
+        view = await asyncio.to_thread(
+            looked,
+            collecting.store,
+            collecting.poller.inventory.topology,
+            events_of(collecting.journal),
+            collecting.clock.now(),
+        )
+        rows = await asyncio.to_thread(placement_rows, view, int(number), domain)
+        return _rows(rows)
+
     async def _close_watch(self, request: web.Request) -> web.Response:
         """Answer which targets are read more often than their period, since when, and why."""
         closely = self._collecting.poller.closely
@@ -95,6 +117,10 @@ class Api:
             for one in closely.close
         ]
         return _rows(row for row in rows if _matches(row, request.query))
+
+    async def _domain(self, request: web.Request) -> web.Response:
+        """Answer what became of `domain=NAME` in the last `seconds=` (a week)."""
+        return _rows(await asked_of(self._collecting, request.query))
 
     def _link_rows(self) -> list[dict[str, Any]]:
         up, speed = self._newest(UP), self._newest(SPEED)
@@ -147,7 +173,10 @@ class Api:
         return rows
 
     async def _series(self, request: web.Request) -> web.Response:
-        """Answer `metric=NAME` and labels with newest values; `start` and `end` with all."""
+        """Answer `metric=NAME` and labels with newest values; `start` and `end` with all.
+
+        `limit` is how many series are wanted at most.
+        """
         query = dict(request.query)
         metric = METRICS.get(query.pop("metric", ""))
         store = self._collecting.store
@@ -158,18 +187,27 @@ class Api:
         try:
             start = float(query.pop("start")) if "start" in query else None
             end = float(query.pop("end", self._collecting.clock.now()))
+            limit = int(query.pop("limit", MOST_ROWS))
         except ValueError:
             start = end = math.nan
+            limit = MOST_ROWS
         if not math.isfinite(end) or not math.isfinite(start or 0.0):
-            raise web.HTTPBadRequest(text="start= and end= are unix seconds\n")
+            raise web.HTTPBadRequest(
+                text="start= and end= are unix seconds, limit= is a whole number\n"
+            )
         unknown = query.keys() - set(metric.labels)
         if unknown:
             raise web.HTTPBadRequest(text=f"{metric} has no label {unknown.pop()}\n")
-        rows = await asyncio.to_thread(self._series_rows, metric, query, start, end)
+        rows = await asyncio.to_thread(self._series_rows, metric, query, start, end, limit)
         return _rows(rows)
 
     def _series_rows(
-        self, metric: Metric, wanted: Mapping[str, str], start: float | None, end: float
+        self,
+        metric: Metric,
+        wanted: Mapping[str, str],
+        start: float | None,
+        end: float,
+        limit: int,
     ) -> list[dict[str, Any]]:
         store = self._collecting.store
         rows: list[dict[str, Any]] = []
@@ -188,7 +226,7 @@ class Api:
                 at, values = store.one(series, start or 0.0, end)
                 row |= {"at": at, "values": values}
             rows.append(row)
-            if len(rows) >= MOST_ROWS:
+            if len(rows) >= min(limit, MOST_ROWS):
                 break
         return rows
 

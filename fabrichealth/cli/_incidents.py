@@ -80,8 +80,8 @@ def newest(journal: Journal) -> dict[str, dict[str, Any]]:
     return found
 
 
-def rows(asked: argparse.Namespace, path: str) -> list[dict[str, Any]]:
-    """Return what a daemon answers to a path of its API.
+def rows(asked: argparse.Namespace, path: str, patience: float = PATIENCE) -> list[dict[str, Any]]:
+    """Return what a daemon answers to a path of its API, within so many seconds.
 
     Raises:
         SourceUnavailable: it does not answer, or not to us.
@@ -89,7 +89,7 @@ def rows(asked: argparse.Namespace, path: str) -> list[dict[str, Any]]:
     url = asked.url or LOCAL
     wanted = request(f"{url.rstrip('/')}{path}", asked.token_file)
     try:
-        with urllib.request.urlopen(wanted, timeout=PATIENCE) as reply:  # noqa: S310 - http(s) only
+        with urllib.request.urlopen(wanted, timeout=patience) as reply:  # noqa: S310 - http(s) only
             found: list[dict[str, Any]] = json.load(reply)["data"]
     except urllib.error.HTTPError as refused:
         with refused:

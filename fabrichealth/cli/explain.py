@@ -1,22 +1,24 @@
-"""`explain INCIDENT`: one incident, told whole."""
+"""`explain INCIDENT|DOMAIN`: one incident, or what holds a domain back, told whole."""
 
 import argparse
 
 from fabrichealth import narrative
-from fabrichealth.cli import _terminal
+from fabrichealth.catalogue.verdicts import DOMAIN_MISSING
+from fabrichealth.cli import _domain_story, _terminal
 from fabrichealth.cli._command import WELL, Command
 from fabrichealth.cli._incidents import arguments, incidents
-from fabrichealth.errors import UsageError
+from fabrichealth.cli._newest import newest
+from fabrichealth.errors import FabricHealthError, UsageError
 
 
 class Explain(Command):
-    """Tells an incident in under 40 lines."""
+    """Tells an incident, or a domain, in under 40 lines."""
 
-    help = "tell one incident whole: culprit, evidence, victims, what to do"
+    help = "tell one incident whole, or what holds a domain back"
 
     def arguments(self, parser: argparse.ArgumentParser) -> None:
-        """Declare which incident, and where to look."""
-        parser.add_argument("incident", help="its id, such as i7")
+        """Declare which incident or domain, and where to look."""
+        parser.add_argument("incident", help="its id, such as i7; or the name of a domain")
         arguments(parser)
         parser.add_argument("--json", action="store_true", help="the object itself")
 
@@ -30,5 +32,23 @@ class Explain(Command):
                 else:
                     _terminal.say(narrative.story(one))
                 return WELL
-        known = ", ".join(one["incident"] for one in found[-8:]) or "none"
-        raise UsageError(f"no incident {asked.incident}; the newest are: {known}")
+        return self._domain(asked, found)
+
+    def _domain(self, asked: argparse.Namespace, found: list[dict[str, object]]) -> int:
+        domains: list[str] = []
+        try:
+            with newest(asked) as values:
+                now = _domain_story.domain_now(asked.incident, values, found)
+                if now is None:
+                    domains = sorted({one.labels["domain"] for one in values.of(DOMAIN_MISSING)})
+        except FabricHealthError:
+            now = None  # no series are kept, so nothing is known of any domain
+        if now is None:
+            known = ", ".join(str(one["incident"]) for one in found[-8:]) or "none"
+            also = f"; domains: {', '.join(domains)}" if domains else ""
+            raise UsageError(f"no incident {asked.incident}; the newest are: {known}{also}")
+        if asked.json:
+            _terminal.tell(now.to_json())
+        else:
+            _terminal.say(_domain_story.story(now))
+        return WELL

@@ -1,4 +1,4 @@
-"""`status`: what is open, for a person at a terminal."""
+"""`status`: what is open; with `--domain` what became of a domain, for a person at a terminal."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -7,6 +7,8 @@ from typing import Any
 from fabrichealth import narrative
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import WELL, Command
+from fabrichealth.cli._domain_tables import tables
+from fabrichealth.cli._domains import rows_of_domain, span_of
 from fabrichealth.cli._incidents import arguments, incidents
 
 
@@ -20,9 +22,18 @@ class Status(Command):
         arguments(parser)
         parser.add_argument("--all", action="store_true", help="closed ones too")
         parser.add_argument("--json", action="store_true", help="JSON objects, one a line")
+        parser.add_argument(
+            "--domain",
+            help="instead, what became of a domain: hours, links, recoveries, benchmarks",
+        )
+        parser.add_argument(
+            "--for", dest="span", default="7d", help="how far back with --domain; default 7d"
+        )
 
     def run(self, asked: argparse.Namespace) -> int:
         """List; the status is 0 whatever is open."""
+        if asked.domain is not None:
+            return _of_domain(asked)
         ranks = {"page": 0, "ticket": 1, "watch": 2, "info": 3}
         found = [one for one in incidents(asked) if asked.all or one["closed_at"] is None]
         found.sort(
@@ -41,6 +52,16 @@ class Status(Command):
         if not asked.json:
             _terminal.say(summary([one for one in found if one["closed_at"] is None]))
         return WELL
+
+
+def _of_domain(asked: argparse.Namespace) -> int:
+    """Tell what became of a domain."""
+    found = rows_of_domain(asked, asked.domain, span_of(asked.span))
+    for row in found if asked.json else ():
+        _terminal.tell(row)
+    if not asked.json:
+        _terminal.say(tables(asked.domain, found))
+    return WELL
 
 
 def summary(open_now: Sequence[Mapping[str, Any]]) -> str:

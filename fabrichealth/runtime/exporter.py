@@ -10,14 +10,15 @@ alive. How long is said per clock, for targets have their own periods.
 
 import asyncio
 import zlib
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 
 import numpy as np
 from numpy.typing import NDArray
 
-from fabrichealth.metric import Kind, Metric
-from fabrichealth.model import Batch, Floats, Ids, SeriesTable
-from fabrichealth.runtime.exporter_format import Format, Histogram, header
+from fabrichealth.catalogue import METRICS
+from fabrichealth.metric import PARTS, Kind, Metric
+from fabrichealth.model import Batch, Floats, Ids, Labels, SeriesTable
+from fabrichealth.runtime.exporter_format import Format, header, histogram
 from fabrichealth.runtime.exporter_rows import ROWS, Block
 
 LEAST = 300.0
@@ -42,7 +43,6 @@ class Exporter:
         self._lifetime: Floats = np.empty(0)  # by clock
         self._whole: set[int] = set()  # clocks of which each batch tells all there is
         self._families: dict[Metric, list[Block]] = {}
-        self._histograms: dict[int, Histogram] = {}
 
     def observe(self, batch: Batch) -> None:
         """Take the values of a batch; a late one does not undo what is newer."""
@@ -54,9 +54,6 @@ class Exporter:
         self._values[series] = values
         self._at[series] = batch.at
         self._clock[series] = batch.clock
-        for number in self._distributed(series).tolist():
-            histogram = self._histograms.setdefault(number, Histogram())
-            histogram.observe(float(self._values[number]), batch.at)
 
     def period(self, clock: int, seconds: float) -> None:
         """Say how often a clock's target is read; its readings outlive a few missed polls."""
@@ -74,9 +71,11 @@ class Exporter:
 
     def pieces(self, now: float, form: Format = Format.TEXT) -> Iterator[bytes]:
         """Yield a page piece by piece; each takes a few milliseconds to make."""
-        for metric in sorted(self._table.metrics(), key=str):
+        told = self._table.metrics()
+        single = {metric for metric in told if metric.kind not in {Kind.PART, Kind.HISTOGRAM}}
+        for metric in sorted({*single, *self._families_of(told)}, key=str):
             headed = False
-            found = self._durations if metric.kind is Kind.HISTOGRAM else self._lines
+            found = self._distribution if metric.kind is Kind.HISTOGRAM else self._lines
             for piece in found(metric, now):
                 if piece and not headed:
                     headed = True
@@ -147,20 +146,25 @@ class Exporter:
         else:
             kept.append(block)
 
-    def _durations(self, metric: Metric, now: float) -> Iterator[bytes]:
-        del now  # what was counted stays counted
-        for number in self._table.of(metric).tolist():
-            if number in self._histograms:
-                yield self._histograms[number].lines(metric, self._table.labels(number))
+    def _families_of(self, told: Iterable[Metric]) -> set[Metric]:
+        """Return the histograms of which parts are told."""
+        names = {str(one).rpartition("_")[0] for one in told if one.kind is Kind.PART}
+        return {METRICS[name] for name in names if name in METRICS}
 
-    def _distributed(self, series: Ids) -> Ids:
-        """Return those of the series that are observations of a histogram."""
-        found: list[Ids] = [
-            series[np.isin(series, self._table.of(metric))]
-            for metric in self._table.metrics()
-            if metric.kind is Kind.HISTOGRAM
-        ]
-        return np.concatenate([np.empty(0, np.int32), *found])
+    def _distribution(self, family: Metric, now: float) -> Iterator[bytes]:
+        """Yield the histograms of a family, each whole."""
+        found: dict[Labels, dict[str, list[tuple[str, float]]]] = {}
+        for ending in PARTS:
+            part = METRICS.get(f"{family}{ending}")
+            series = self._table.of(part) if part is not None else np.empty(0, np.int32)
+            series = series[series < len(self._at)]
+            for number in series[self._alive(series, now)].tolist():
+                labels = self._table.labels(number)
+                own, bound = labels[: len(family.labels)], "".join(labels[len(family.labels) :])
+                value = float(self._values[number])
+                found.setdefault(own, {}).setdefault(ending, []).append((bound, value))
+        for labels, parts in sorted(found.items()):
+            yield histogram(family, labels, parts)
 
     def _grow(self, clock: int) -> None:
         number, room = len(self._table), len(self._at)

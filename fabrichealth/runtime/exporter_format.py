@@ -5,15 +5,10 @@ counter's family goes without `_total` and an info's without `_info`; in 0.0.4 a
 gauge. An empty label is an absent one and is not written.
 """
 
-from bisect import bisect_left
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
 from enum import Enum
 
 from fabrichealth.metric import Kind, Metric
-
-BOUNDS = (60.0, 120.0, 300.0, 600.0, 1800.0, 3600.0, 7200.0, 14400.0, 28800.0, 86400.0, 604800.0)
-"""Upper bounds of a histogram of durations, in seconds: a minute to a week."""
 
 
 class Format(Enum):
@@ -72,30 +67,21 @@ def escaped(value: str) -> str:
     return value.replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
-@dataclass(slots=True)
-class Histogram:
-    """Durations counted by upper bound; `counts[len(BOUNDS)]` is beyond the last."""
+def histogram(
+    metric: Metric, values: Sequence[str], parts: Mapping[str, Sequence[tuple[str, float]]]
+) -> bytes:
+    """Return the lines of one histogram, its buckets in order; `parts` are (le, value) by ending.
 
-    counts: list[int] = field(default_factory=lambda: [0] * (len(BOUNDS) + 1))
-    total: float = 0.0
-    newest: float = float("-inf")
-    """Time of the newest observation, so that one read twice counts once."""
-
-    def observe(self, value: float, at: float) -> None:
-        """Count one duration in seconds, finished at `at`."""
-        if at > self.newest:
-            self.newest = at
-            self.counts[bisect_left(BOUNDS, value)] += 1
-            self.total += value
-
-    def lines(self, metric: Metric, values: Sequence[str]) -> bytes:
-        """Return buckets, sum and count."""
-        said: list[str] = []
-        below = 0
-        for bound, count in zip((*BOUNDS, "+Inf"), self.counts, strict=True):
-            below += count
-            text = labels((*metric.labels, "le"), (*values, str(bound)))
-            said.append(f"{metric}_bucket{text} {float(below)}\n")
-        text = labels(metric.labels, values)
-        said.append(f"{metric}_sum{text} {self.total!r}\n{metric}_count{text} {float(below)}\n")
-        return "".join(said).encode()
+    One that lacks its count or its last bucket is none, and nothing is written.
+    """
+    buckets = sorted(parts.get("_bucket", ()), key=lambda pair: float(pair[0]))
+    if not buckets or buckets[-1][0] != "+Inf" or not parts.get("_count"):
+        return b""
+    said = [
+        f"{metric}_bucket{labels((*metric.labels, 'le'), (*values, bound))} {value}\n"
+        for bound, value in buckets
+    ]
+    text = labels(metric.labels, values)
+    for part in ("_sum", "_count"):
+        said += [f"{metric}{part}{text} {value!r}\n" for _, value in parts.get(part, ())]
+    return "".join(said).encode()

@@ -6,6 +6,7 @@ from fabrichealth.topology.inventory import Topology
 from fabrichealth.topology.merging import PortSaid, completed, own_names, updated
 from fabrichealth.topology.reading import read
 from fabrichealth.topology.rows import (
+    SCALE_UP,
     Device,
     Domain,
     Feed,
@@ -18,6 +19,7 @@ from fabrichealth.topology.rows import (
 )
 
 __all__ = [
+    "SCALE_UP",
     "Device",
     "Difference",
     "Discovery",

@@ -10,6 +10,9 @@ from fabrichealth.model.place import Port, link_id
 from fabrichealth.yamlfile import text_of
 
 Technology = Literal["roce", "ib", "nvlink", "hccs", "ub", "ualink", "cxl", "pcie"]
+SCALE_UP = frozenset({"nvlink", "hccs", "ub", "ualink", "cxl", "pcie"})
+"""Technologies that join the accelerators of one domain, memory to memory."""
+
 Medium = Literal["optical", "lpo", "cpo", "aoc", "dac", "acc", "aec", "backplane"]
 Fec = Literal["none", "firecode", "rs528", "rs544", "rs544i", "ll271", "ll272"]
 Text = Annotated[str, BeforeValidator(text_of)]

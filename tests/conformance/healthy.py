@@ -28,6 +28,7 @@ EXTRA: Mapping[str, tuple[str, ...]] = {
     "level": ("alarm",),
     "element": ("loop", "filter"),
     "technology": ("ib",),
+    "size": ("2",),
 }
 """Values of labels beside those of a metric's subject; any other is empty."""
 
@@ -60,6 +61,7 @@ HEALTHY: Mapping[Metric, float | Law] = {
     devices.BOOT_TIME: 1_790_000_000.0,
     devices.CLOCK_OFFSET: 0.0,
     devices.IRQ_REMOTE: 0.0,
+    devices.JOBS_PENDING: 0.0,
     congestion.QUEUE_OCCUPANCY: 20_000.0,
     cooling.FLOW: 60.0,
     cooling.PRESSURE: 200.0,

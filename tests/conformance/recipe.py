@@ -1,8 +1,9 @@
 """A recipe: how a healthy world falls ill in the way that one detector is there for."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fabrichealth.events import Event
 from fabrichealth.metric import Metric
 from tests.conformance.world import World
 
@@ -20,3 +21,5 @@ class Recipe:
     """The illness is something that happened: it stays news though nobody is heard any more."""
     healthy: Mapping[Metric, float] = field(default_factory=dict)
     """What readings say when all is well, where `tests.conformance.healthy` does not."""
+    events: Sequence[Event] = ()
+    """What is known to have been done, in sickness and in health."""

@@ -47,13 +47,13 @@ def recipe_of(detector: AnyDetector) -> Recipe:
 def healthy(detector: AnyDetector, period: float = 10.0) -> World:
     recipe = recipe_of(detector)
     step = max(period, recipe.least_period)
-    return world(detector.metrics, step, recipe.lasts, also=recipe.healthy)
+    return world(detector.metrics, step, recipe.lasts, also=recipe.healthy, events=recipe.events)
 
 
 def sick(detector: AnyDetector, period: float = 10.0, onset: float = 0.6) -> World:
     recipe = recipe_of(detector)
     step = max(period, recipe.least_period)
-    made = world(detector.metrics, step, recipe.lasts, onset, recipe.healthy)
+    made = world(detector.metrics, step, recipe.lasts, onset, recipe.healthy, recipe.events)
     recipe.sicken(made)
     return made
 
@@ -81,7 +81,9 @@ class TestEveryDetector:
     ) -> None:
         made = sick(detector, period)
         (finding,) = judge(detector, made, store)
-        assert any(name in str(finding.about) for name in ("host-0", "leaf-0", "r1", "cdu-1"))
+        assert any(
+            name in str(finding.about) for name in ("host-0", "leaf-0", "r1", "cdu-1", "pod-a")
+        )
         period = made.period
         seen = max(made.onset, finding.at - (detector.settings.memory or np.inf))
         if not recipe_of(detector).passing:

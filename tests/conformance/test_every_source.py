@@ -29,11 +29,14 @@ from emulator.pages import dcgm, switch, ualink
 from emulator.plan import Plan
 from emulator.redfish.equipment import Cdu, Pdu, Shelf, Site
 from emulator.redfish.tree import tree as redfish_tree
+from emulator.scheduling.kubernetes import ApiServer
+from emulator.scheduling.slurm import SlurmController
+from emulator.scheduling.workload import Workload
 from emulator.snmp import Mib, Variable
 from emulator.snmp_pdu import WELL, RackPdu
 from emulator.snmp_switch import SnmpSwitch
 from emulator.sonic import SonicSwitch
-from emulator.tools import hccn_tool, mlxlink, nvidia_smi
+from emulator.tools import collective_tests, hccn_tool, mlxlink, nvidia_smi
 from emulator.tools.infiniband import Subnet
 from fabrichealth.catalogue import METRICS
 from fabrichealth.cli._sample import told
@@ -352,6 +355,32 @@ def redfish_bodies(folder: Path) -> list[Path]:
     return _document(folder, redfish_tree(equipment, "2026-01-01T00:00:00Z", 1))
 
 
+def queue_of_slurm(folder: Path) -> list[Path]:
+    control = SlurmController(_workload())
+    return _files(folder, squeue=control.squeue(), nodes=control.nodes())
+
+
+def lists_of_kubernetes(folder: Path) -> list[Path]:
+    lists = ApiServer(_workload()).lists().items()
+    return _files(folder, **{what: json.dumps(one) for what, one in lists})
+
+
+def _workload() -> Workload:
+    load = Workload({f"host-{n}": 8 for n in range(4)}, now=AT)
+    load.place("one", AT - 60, host_0=tuple(range(8)), host_1=(0, 3))
+    load.queue("two", 16, AT - 30)
+    return load
+
+
+def collectives(folder: Path) -> list[Path]:
+    sizes = [2**power for power in range(20, 28)]
+    return _files(
+        folder,
+        nccl=collective_tests.perf("all_reduce", 16, sizes, 400e9),
+        hccl=collective_tests.hccl("all_gather", 32, sizes, 300e9),
+    )
+
+
 def _document(folder: Path, content: Any) -> list[Path]:
     folder.mkdir(exist_ok=True)
     (folder / "reply.json").write_text(json.dumps(content))
@@ -359,6 +388,7 @@ def _document(folder: Path, content: Any) -> list[Path]:
 
 
 EMULATED = {
+    "bench": [collectives],
     "eapi": [eos_results],
     "eeprom": [modules_of_a_switch],
     "gnmi": [notifications, tables_over_gnmi, streamed],
@@ -373,6 +403,7 @@ EMULATED = {
     "nvue": [nvue_bodies],
     "prom": [accelerators, leaf, scale_up_adapter],
     "redfish": [redfish_bodies],
+    "scheduler": [queue_of_slurm, lists_of_kubernetes],
     "snmp": [walked, rack_pdu],
     "sonic": [databases, sonic_switch],
     "ufm": [telemetry],

@@ -4,7 +4,7 @@ Which series exist follows from the catalogue (what a metric is about) and the t
 they say when all is well stands in `healthy`. A recipe of `sick` changes a few of them.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from analyzer.detector import AnyDetector
 from analyzer.viewing import Viewing
+from fabrichealth.events import Event
 from fabrichealth.metric import Kind, Metric, Subject
 from fabrichealth.model import Batch, Finding, Floats, Labels, View
 from fabrichealth.store.protocol import Store
@@ -68,6 +69,7 @@ class World:
     values: dict[tuple[Metric, Labels], Floats] = field(default_factory=dict)
     shift: dict[str, float] = field(default_factory=dict)
     """Seconds by which the clock of a device is off."""
+    events: Sequence[Event] = ()
 
     @property
     def after(self) -> Floats:
@@ -112,7 +114,7 @@ class World:
         store.append(self.batches(store) if batches is None else batches)
         viewing = Viewing(store, {"detector": detector})
         viewing.advance(float(self.at[-1]) + min(self.period, 5.0) * 0.5)
-        return viewing.view(detector, self.topology, [], before)
+        return viewing.view(detector, self.topology, list(self.events), before)
 
 
 def world(
@@ -121,6 +123,7 @@ def world(
     lasts: float = 90.0,
     onset: float = 0.6,
     also: Mapping[Metric, float] | None = None,
+    events: Sequence[Event] = (),
 ) -> World:
     """Return a world that is well; trouble would begin after the share `onset` of its length.
 
@@ -128,7 +131,7 @@ def world(
     """
     length = max(lasts, 6 * period) / min(1 - onset, 0.4)
     at = START + np.arange(0.0, length, period)
-    made = World(pod(), at, START + onset * length)
+    made = World(pod(), at, START + onset * length, events=events)
     known = {**HEALTHY, **(also or {})}
     for metric in metrics:
         for labels in series_of(metric, made.topology):
@@ -161,6 +164,7 @@ def series_of(metric: Metric, topology: Topology) -> list[Labels]:
         Subject.TARGET: [("test", *name) for name in machines],
         Subject.LINK: [(name,) for name in topology.links],
         Subject.DOMAIN: [("pod-a",)],
+        Subject.INCIDENT: [("pod-a-1",)],
     }
     tails = list(product(*(EXTRA.get(name, ("",)) for name in metric.extra)))
     return [(*head, *tail) for head in heads.get(metric.subject, [()]) for tail in tails]

@@ -59,6 +59,8 @@ class Judged:
         self.supernode = Supernode(folder / "site", plan, story, 1, self.clock)
         self.heard: dict[str, Incident] = {}
         """Every ticket and page that nothing suppressed, by number."""
+        self.noted: dict[str, Incident] = {}
+        """Every incident of less, by number."""
         self._plan = plan
         self._period = period
         self._folder = folder
@@ -117,6 +119,7 @@ class Judged:
             poll = await visited(source, self._bounds, self.clock, now)
             taken = self._inventory.take(poll)
             self._store.append([*taken.batches, watcher.answered(taken, now, 0.01)])
+            self._judge.tell(taken.events)
         if (now - BEGAN) % 60 == 0:
             self._store.append([self._inventory.batch(now)])
 
@@ -125,6 +128,8 @@ class Judged:
         for one in (*outcome.changed, *outcome.closed):
             if one.severity >= Severity.TICKET and one.suppressed_by is None:
                 self.heard[one.incident] = one
+            elif one.severity < Severity.TICKET:
+                self.noted[one.incident] = one
 
     def _source(self, target: Target) -> Source:
         kind = source_type(target.source)

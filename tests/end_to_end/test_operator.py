@@ -7,6 +7,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENT_SILENCED
 from tests.end_to_end.conftest import MakeSite
 from tests.end_to_end.emulated import CABLE, Emulated
@@ -89,3 +91,17 @@ def test_maintenance_that_a_person_announced_keeps_its_link_quiet(
     (quiet,) = until(lambda: desk.objects("status"), "the incident")
     assert quiet["suppressed_by"] == "maintenance:chg-7"
     assert "[suppressed by maintenance:chg-7]" in desk.said("status")
+
+
+def test_what_became_of_a_domain_is_told_by_the_daemon_itself(
+    site: MakeSite, emulated: Emulated, tmp_path: Path
+) -> None:
+    desk = Desk(site, tmp_path)
+    emulated.fabric.unplugged.add(CABLE)
+    until(lambda: desk.objects("status"), "the page")
+    rows = desk.objects("status", "--domain", "pod-a", "--for", "1h")
+    hours = [row for row in rows if row["section"] == "hours"]
+    assert sum(row["share"] for row in hours) == pytest.approx(1.0)
+    whole = {row["phase"] for row in rows if row["section"] == "recovery"}
+    assert {"detect", "all"} <= whole
+    assert "accelerator-hours went" in desk.said("status", "--domain", "pod-a", "--for", "1h")

@@ -17,11 +17,12 @@ from prometheus_client.openmetrics import parser as open_metrics_parser
 from prometheus_client.parser import text_string_to_metric_families
 
 from fabrichealth.catalogue import METRICS, ports, verdicts
-from fabrichealth.metric import Metric
+from fabrichealth.metric import Kind, Metric
 from fabrichealth.model import Batch, Labels, SeriesTable
 from fabrichealth.runtime.exporter import LEAST, PERIODS, Exporter
 from fabrichealth.runtime.exporter_format import Format, takes_gzip, wanted
 from fabrichealth.runtime.exporter_rows import ROWS
+from tests.telling import readings_of
 
 Told = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -169,9 +170,12 @@ def every_kind() -> tuple[Exporter, SeriesTable]:
     """Return an exporter that shows two series of every metric of the catalogue."""
     into, table = exporter()
     readings = {
-        (metric, tuple(f"{word}-{name}" for name in metric.labels)): 1.0
+        key: value
         for metric in METRICS.values()
         for word in "ab"
+        for key, value in readings_of(
+            metric, tuple(f"{word}-{name}" for name in metric.labels)
+        ).items()
     }
     observe(into, table, readings, at=0.0)
     return into, table
@@ -184,27 +188,52 @@ def test_open_metrics_names_families_as_its_specification_asks() -> None:
     assert families["fabric_port_rx_bytes"] == "counter"
     assert families["fabric_port"] == "info"
     assert families["fabric_recovery_seconds"] == "histogram"
-    assert len(families) == len(METRICS)
+    shown = [str(one) for one in METRICS.values() if one.kind is not Kind.PART]
+    assert len(families) == len(shown)
     assert page.endswith("# EOF\n")
     names = re.findall(r"^# TYPE (\S+)", into.page(0.0).decode(), re.MULTILINE)
-    assert names == sorted(map(str, METRICS.values()))
+    assert names == sorted(shown)
 
 
-def test_durations_are_counted_in_buckets_each_once() -> None:
+def recovered(le: str) -> tuple[Metric, Labels]:
+    return verdicts.RECOVERY_BUCKET, ("pod-a", "all", le)
+
+
+def test_a_histogram_is_told_whole_and_its_buckets_in_order() -> None:
     into, table = exporter()
-    drill = (verdicts.RECOVERY_SECONDS, ("pod-a", "all"))
-    for at, seconds in ((10.0, 61.0), (10.0, 61.0), (20.0, 60.0), (30.0, 1e7)):
-        observe(into, table, {drill: seconds}, at)
-    said = {
-        (name, dict(labels).get("le")): value
-        for (name, labels), value in told(into.page(1e9)).items()
-    }
-    name = "fabric_recovery_seconds"
-    assert said[f"{name}_count", None] == 3.0
-    assert said[f"{name}_sum", None] == 121.0 + 1e7
-    assert [said[f"{name}_bucket", le] for le in ("60.0", "120.0", "604800.0", "+Inf")] == [
-        1.0, 2.0, 2.0, 3.0,
+    labels = ("pod-a", "all")
+    observe(
+        into,
+        table,
+        {
+            recovered("+Inf"): 3.0,
+            recovered("60.0"): 1.0,
+            recovered("3600.0"): 2.0,
+            recovered("604800.0"): 2.0,
+            (verdicts.RECOVERY_COUNT, labels): 3.0,
+            (verdicts.RECOVERY_SUM, labels): 121.5,
+        },
+        at=10.0,
+    )
+    (family,) = open_metrics(into.page(10.0, Format.OPENMETRICS).decode())
+    assert (family.name, family.type) == ("fabric_recovery_seconds", "histogram")
+    said = [(sample.labels.get("le"), sample.value) for sample in family.samples]
+    assert said == [
+        ("60.0", 1.0), ("3600.0", 2.0), ("604800.0", 2.0), ("+Inf", 3.0), (None, 121.5), (None, 3.0)
     ]  # fmt: skip
+
+
+def test_a_histogram_that_is_not_whole_is_not_told() -> None:
+    into, table = exporter()
+    observe(into, table, {recovered("60.0"): 1.0}, at=10.0)
+    assert told(into.page(10.0)) == {}
+
+
+def test_a_histogram_that_is_told_no_more_goes() -> None:
+    into, table = exporter()
+    observe(into, table, readings_of(verdicts.RECOVERY_SECONDS, ("pod-a", "all")), at=10.0)
+    assert told(into.page(10.0 + LEAST))
+    assert told(into.page(11.0 + LEAST)) == {}
 
 
 async def test_the_event_loop_runs_between_pieces_and_gzip_is_the_same_page() -> None:

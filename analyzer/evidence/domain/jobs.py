@@ -1,0 +1,162 @@
+"""Jobs: which ran when on which accelerators, and which wait, as events tell it (contract 4).
+
+Events come from a scheduler that is read, or from a file that a site writes, so they may be odd:
+ends without a beginning, accelerators in two jobs, names that nobody knows. What can be used is
+used, and what is odd is said.
+"""
+
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import inf
+
+from fabrichealth.events import Event
+
+OVER = frozenset({"job_end", "job_cancelled"})
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One job on one set of accelerators; one that grows or shrinks has a row for each set.
+
+    It holds them in [since, until) (unix seconds; `until` is infinite while it runs).
+    """
+
+    name: str
+    since: float
+    until: float
+    accelerators: tuple[str, ...]
+    roles: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """Accelerators by what they do in the job (stage of a pipeline), where the event says so."""
+
+    def runs(self, at: float) -> bool:
+        """Return whether it holds its accelerators at a moment."""
+        return self.since <= at < self.until
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """A job that waits for so many accelerators since then; `domain` is empty where any will do."""
+
+    name: str
+    size: int
+    since: float
+    domain: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Oddity:
+    """Something that is said of jobs and cannot be so, or cannot be used."""
+
+    what: str
+    """two_jobs, unknown_accelerator or unreadable_event."""
+    job: str
+    accelerator: str
+    says: str
+    since: float = 0.0
+    """Since when it is so (unix seconds)."""
+    until: float = inf
+
+
+@dataclass(frozen=True, eq=False)
+class Jobs:
+    """What events tell of jobs, by the beginning."""
+
+    rows: tuple[Job, ...] = ()
+    waiting: tuple[Waiting, ...] = ()
+    unreadable: tuple[Oddity, ...] = ()
+    known: Container[str] | None = None
+    """Accelerators of the inventory; None where there is no such, and none is odd for it."""
+
+    def running(self, at: float) -> tuple[Job, ...]:
+        """Return those that hold accelerators at a moment."""
+        return tuple(job for job in self.rows if job.runs(at))
+
+    @cached_property
+    def oddities(self) -> tuple[Oddity, ...]:
+        """All that is odd, worked out where somebody asks: months of jobs are many."""
+        unknown = _unknown(self.rows, self.known) if self.known is not None else ()
+        return (*self.unreadable, *unknown, *_contested(self.rows))
+
+
+def jobs(events: Iterable[Event], known: Container[str] | None = None) -> Jobs:
+    """Return the jobs that events in order of time speak of; `known` names the inventory."""
+    running: dict[str, Job] = {}
+    waiting: dict[str, Waiting] = {}
+    ended: list[Job] = []
+    odd: list[Oddity] = []
+    for event in events:
+        if not event.kind.startswith("job_"):
+            continue
+        name = event.scope.get("job") or event.id
+        if not name:
+            says = f"a {event.kind} at {event.at:.0f} names no job; give scope: job"
+            odd.append(Oddity("unreadable_event", "", "", says, event.at))
+        elif event.kind == "job_start":
+            waiting.pop(name, None)
+            job, trouble = _started(name, event)
+            odd += trouble
+            before = running.get(name)
+            if before is not None:
+                if before.accelerators == job.accelerators:
+                    continue  # told again
+                ended.append(replace(before, until=event.at))
+            running[name] = job
+        elif event.kind == "job_pending":
+            size = event.more.get("size")
+            if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+                says = f"job {name} waits for {size!r} accelerators; give a whole number"
+                odd.append(Oddity("unreadable_event", name, "", says, event.at))
+                continue
+            since = waiting[name].since if name in waiting else event.at
+            waiting[name] = Waiting(name, size, since, event.scope.get("domain", ""))
+        elif event.kind in OVER:
+            waiting.pop(name, None)
+            if name in running:
+                ended.append(replace(running.pop(name), until=event.at))
+    rows = sorted((*ended, *running.values()), key=lambda job: (job.since, job.name))
+    return Jobs(tuple(rows), tuple(waiting.values()), tuple(odd), known)
+
+
+def _started(name: str, event: Event) -> tuple[Job, list[Oddity]]:
+    """Return the job that an event begins; what is no list of names in it holds nothing."""
+    odd: list[Oddity] = []
+
+    def names(given: object, what: str) -> Sequence[str]:
+        listed = given if isinstance(given, list | tuple) else []
+        found = dict.fromkeys(one for one in listed if isinstance(one, str) and one)
+        if given is not None and (listed is not given or len(found) != len(listed)):
+            says = f"{what} of job {name}: not a list of different names"
+            odd.append(Oddity("unreadable_event", name, "", says, event.at))
+        return tuple(found)
+
+    given = event.more.get("roles")
+    roles = {
+        str(role): tuple(names(those, f"role {role}"))
+        for role, those in (given.items() if isinstance(given, Mapping) else ())
+    }
+    own = names(event.more.get("accelerators"), "accelerators")
+    every = dict.fromkeys((*own, *(one for those in roles.values() for one in those)))
+    return Job(name, event.at, inf, tuple(every), roles), odd
+
+
+def _unknown(rows: Sequence[Job], known: Container[str]) -> Iterator[Oddity]:
+    for job in rows:
+        for one in job.accelerators:
+            if one not in known:
+                says = f"job {job.name} holds {one}, which is not in the inventory"
+                yield Oddity("unknown_accelerator", job.name, one, says, job.since, job.until)
+
+
+def _contested(rows: Sequence[Job]) -> Iterator[Oddity]:
+    """Yield accelerators that a job takes while another still holds them."""
+    holder: dict[str, Job] = {}
+    for job in rows:
+        for one in job.accelerators:
+            other = holder.get(one)
+            if other is not None and other.name != job.name and job.since < other.until:
+                says = f"job {job.name} holds {one}, which job {other.name} has not given back"
+                both = min(job.until, other.until)
+                yield Oddity("two_jobs", job.name, one, says, job.since, both)
+            if other is None or job.until >= other.until:
+                holder[one] = job

@@ -1,0 +1,219 @@
+"""Lagging: which accelerator or host holds its peers back, by what it does differently from them.
+
+In a synchronous job all wait for the slowest. The one that is waited for is not the one that looks
+tired: it computes while the others spin (its matrix units are the busiest), or it is held up
+outside its kernels (it is the least busy), or its clock is low. Who waits most is its victim.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from analyzer.evidence.domain.distribution import IDLE, Bools
+from analyzer.evidence.domain.inventory import Inventory, Rows
+from analyzer.evidence.domain.peers import ABSENT, Peers
+from analyzer.evidence.domain.polish import polished
+from analyzer.evidence.domain.standing_out import began, deviations, lead, scored
+from analyzer.evidence.domain.ticks import moments, sampled
+from fabrichealth.catalogue.accelerators import CLOCK, TENSOR_ACTIVE, UTILIZATION
+from fabrichealth.metric import Metric
+from fabrichealth.model import Floats, View
+
+TICKS = 40
+"""So many moments of a window are compared; it is read more often than it need be."""
+
+SETTLING = 120.0
+"""Seconds that a job needs to get into step."""
+
+MOST_OF_HOST = 0.75
+"""A host is accused where this share of its accelerators deviates."""
+
+
+@dataclass(frozen=True)
+class Signal:
+    """One way in which whoever is waited for differs from its peers."""
+
+    metric: Metric
+    worse: int
+    """1 where it has more than its peers, -1 where it has less."""
+    floor: float
+    """The least deviation that counts, in the metric's unit or as a share of the peers' median."""
+    relative: bool
+    says: str
+    reads: str = ""
+    """What the number is, before it."""
+
+
+SLOW_CLOCK = Signal(CLOCK, -1, 0.01, True, "its clock is lower")
+LEAST_BUSY = Signal(UTILIZATION, -1, 0.01, False, "it is held up while they spin", "busy ")
+WAITS_LEAST = Signal(
+    TENSOR_ACTIVE, 1, 0.01, False, "it computes while they wait for it", "matrix units active "
+)
+SIGNALS = (SLOW_CLOCK, LEAST_BUSY, WAITS_LEAST)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """When standing out counts."""
+
+    deviations: float
+    lasting: float
+    first: float
+    busy: float
+    """Peers that work less than this have nothing to be held back from."""
+
+
+@dataclass(frozen=True, eq=False)
+class Lagging:
+    """One accelerator or host that stands out of its peers in one way."""
+
+    group: Peers
+    signal: Signal
+    host: str
+    """Name of the host where all of it lags; empty for one accelerator."""
+    rows: Rows
+    """Accelerators that lag, as rows of the inventory."""
+    score: float
+    """Smoothed robust deviations."""
+    value: float
+    """Mean of what they have while it lasts, in the metric's unit."""
+    usual: float
+    """The same of their peers, the median."""
+    since: float
+    at: float
+
+
+@dataclass(frozen=True, eq=False)
+class Readings:
+    """What all accelerators of the inventory said at a few moments."""
+
+    at: Floats
+    of: Mapping[Metric, Floats]
+    """[n, j] by metric; a metric that nobody reads is all NaN."""
+
+    @property
+    def step(self) -> float:
+        """Seconds between two moments."""
+        return float(self.at[1] - self.at[0]) if len(self.at) > 1 else 0.0
+
+
+def readings(view: View, stock: Inventory) -> Readings:
+    """Return what accelerators said at a few dozen moments of the window."""
+    widest = max((view[one.metric] for one in SIGNALS), key=lambda window: window.values.size)
+    at = moments(widest, TICKS)
+    return Readings(at, {one.metric: sampled(view[one.metric], stock, at) for one in SIGNALS})
+
+
+def lagging(
+    view: View, stock: Inventory, group: Peers, told: Readings, bounds: Bounds
+) -> Iterator[Lagging]:
+    """Yield who holds one group of peers back, for each way in which it shows."""
+    inside = told.at >= group.job.since + SETTLING
+    at = told.at[inside]
+    if len(at) < 2:
+        return
+    own = {metric: values[group.rows][:, inside] for metric, values in told.of.items()}
+    away = {
+        one: one.worse * deviations(own[one.metric], one.floor, one.relative) for one in SIGNALS
+    }
+    recent = at > at[-1] - max(bounds.lasting, 2.5 * told.step)
+    for signal in SIGNALS:
+        found = _standing_out(away[signal], group, at, told.step, bounds)
+        if found is None:
+            continue
+        places, host, score = found
+        if not _waited_for(signal, own, away, places, recent, bounds):
+            continue
+        values = own[signal.metric][:, recent]
+        level = max(_mean(away[signal][places][:, recent]), bounds.deviations) / 2
+        yield Lagging(
+            group, signal, host, group.rows[places], score,
+            _mean(values[places]), _median(_others(values, places)),
+            _since(view, stock, group, signal, places, level), float(at[-1]),
+        )  # fmt: skip
+
+
+def _standing_out(
+    away: Floats, group: Peers, at: Floats, step: float, bounds: Bounds
+) -> tuple[Rows, str, float] | None:
+    """Return who stands out as places in the group, the host if it is all of it, and the score."""
+    there = group.grid != ABSENT
+    table = np.full((*group.grid.shape, away.shape[1]), np.nan)
+    table[there] = away[group.grid[there]]
+    if not np.isfinite(table).any():
+        return None
+    effects = polished(table)
+    hosts = scored(effects.line, step)
+    first = lead(hosts, at, bounds.lasting, bounds.deviations, bounds.first)
+    if first is not None and len(hosts) > 2:
+        places = group.grid[first.row][there[first.row]]
+        ill = np.nan_to_num(table[first.row, there[first.row], -first.ticks :]).mean(axis=1)
+        if (ill >= bounds.deviations / 2).mean() >= MOST_OF_HOST:
+            return places, group.hosts[first.row], first.score
+    cells = scored(effects.cell[there], step)
+    alone = lead(cells, at, bounds.lasting, bounds.deviations, bounds.first)
+    if alone is None:
+        return None
+    return group.grid[there][[alone.row]], "", alone.score
+
+
+def _waited_for(
+    signal: Signal,
+    own: Mapping[Metric, Floats],
+    away: Mapping[Signal, Floats],
+    places: Rows,
+    recent: Bools,
+    bounds: Bounds,
+) -> bool:
+    """Return whether others wait for it, as far as can be told, and not it for them.
+
+    Peers that do nothing are not held back, and one whose matrix units rest more than theirs has
+    less to do than they, or waits itself. One that does nothing at all is a spare, unless they are
+    seen to get nowhere without it.
+    """
+    load = own[UTILIZATION][:, recent]
+    if _median(_others(load, places)) < bounds.busy:
+        return False
+    if signal is SLOW_CLOCK and _mean(load[places]) < bounds.busy:
+        return False  # idle clocks are low
+    if signal is LEAST_BUSY and _mean(load[places]) < IDLE:
+        return _median(_others(own[TENSOR_ACTIVE][:, recent], places)) < IDLE
+    rested = _mean(away[WAITS_LEAST][places][:, recent])
+    return not rested <= -bounds.deviations
+
+
+def _since(
+    view: View,
+    stock: Inventory,
+    group: Peers,
+    signal: Signal,
+    places: Rows,
+    level: float,
+) -> float:
+    """Return since when it deviates by more than a level, looked at poll by poll."""
+    window = view[signal.metric]
+    own = window.select(np.flatnonzero(np.isin(stock.places(window), group.rows)))
+    at = moments(own)
+    at = at[at >= group.job.since + SETTLING]
+    values = sampled(own, stock, at)[group.rows]
+    away = signal.worse * deviations(values, signal.floor, signal.relative)[places]
+    with np.errstate(invalid="ignore"):
+        below = (away < level).sum(axis=0) * 2 > np.isfinite(away).sum(axis=0)
+    return began(~below, at)
+
+
+def _mean(values: Floats) -> float:
+    """Return the mean of what is known; NaN where nothing is."""
+    known = values[np.isfinite(values)]
+    return float(known.mean()) if len(known) else float("nan")
+
+
+def _median(values: Floats) -> float:
+    """Return the median of what is known; NaN where nothing is."""
+    known = values[np.isfinite(values)]
+    return float(np.median(known)) if len(known) else float("nan")
+
+
+def _others(values: Floats, places: Rows) -> Floats:
+    return np.delete(values, places, axis=0)

@@ -1,0 +1,221 @@
+"""Rails: which host, rail or single link of a job is slow, by what passes its ports.
+
+A host has a port to each rail, and each rail joins the same ports of all hosts. In a synchronous
+job all ports carry the same; two-way effects tell a host that stops its switches from a rail that
+carries less on every host, and both from one link.
+"""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from analyzer.evidence.domain.polish import polished
+from analyzer.evidence.domain.standing_out import Lead, began, deviations, lead, scored
+from analyzer.evidence.domain.ticks import held, moments
+from fabrichealth.catalogue.congestion import PFC_TX_PAUSE
+from fabrichealth.catalogue.ports import TRANSMIT_WAIT, TX_BYTES
+from fabrichealth.metric import Metric
+from fabrichealth.model import Floats, Labels, Port, SeriesTable, View
+from fabrichealth.topology import Topology
+
+FEWEST_HOSTS = 4
+TICKS = 40
+PRIORITIES = tuple("01234567")
+SAME_SWITCH = 0.8
+"""A rail is one switch's where it faces this share of the hosts' ports."""
+
+
+@dataclass(frozen=True)
+class RailSignal:
+    """One way in which what passes a port accuses somebody."""
+
+    metric: Metric
+    facing: bool
+    """Whether it is read at the switch's port that faces the host's."""
+    worse: int
+    floor: float
+    relative: bool
+    accuses: frozenset[str]
+    """Who may stand out by it: host, rail, link."""
+    says: str
+
+
+STOPS = RailSignal(
+    PFC_TX_PAUSE, False, 1, 0.02, False, frozenset({"host", "link"}), "it stops its switch"
+)
+WAITED_FOR = RailSignal(
+    TRANSMIT_WAIT, True, 1, 0.02, False, frozenset({"host", "link"}), "its switch waits for it"
+)
+CARRIES_LESS = RailSignal(
+    TX_BYTES, False, -1, 0.05, True, frozenset({"rail", "link"}), "it carries less than the others"
+)
+SIGNALS = (STOPS, WAITED_FOR, CARRIES_LESS)
+
+
+@dataclass(frozen=True, eq=False)
+class Slow:
+    """One host, switch of a rail, or link that stands out by what passes its ports."""
+
+    signal: RailSignal
+    device: str
+    """The host, or the switch that a rail hangs on."""
+    port: Port
+    """A port that shows it, as it is read."""
+    what: str
+    """host, rail or link."""
+    score: float
+    value: float
+    """Mean while it lasts: share of the time, or bytes a second."""
+    usual: float
+    since: float
+    at: float
+
+
+@dataclass(frozen=True, eq=False)
+class Cables:
+    """Ports of hosts by rail; a host without a port of that name has none (None)."""
+
+    hosts: tuple[str, ...]
+    rails: tuple[str, ...]
+    """Names of the hosts' ports."""
+    own: tuple[tuple[Port | None, ...], ...]
+    facing: tuple[tuple[Port | None, ...], ...]
+
+    def switch(self, rail: int) -> str | None:
+        """Return the switch that a rail hangs on; None where it is several."""
+        far = [line[rail] for line in self.facing]
+        count = Counter(port.device for port in far if port is not None)
+        name, many = count.most_common(1)[0]
+        return name if many >= SAME_SWITCH * count.total() else None
+
+
+@lru_cache(maxsize=64)
+def cables(topology: Topology, hosts: tuple[str, ...]) -> Cables | None:
+    """Return the cables of a job's hosts to switches; None where there are too few to compare."""
+    own: dict[tuple[str, str], tuple[Port, Port]] = {}
+    for host in hosts:
+        for link in topology.links_of.get(host, ()):
+            near, far = link.ends if link.ends[0].device == host else link.ends[::-1]
+            row = topology.devices.get(far.device)
+            if row is not None and row.role == "switch":
+                own[host, near.port] = near, far
+    rails = tuple(sorted({port for _, port in own}))
+    there = tuple(host for host in hosts if any((host, rail) in own for rail in rails))
+    if len(there) < FEWEST_HOSTS or not rails:
+        return None
+    grid = [[own.get((host, rail)) for rail in rails] for host in there]
+    own_ports, far_ports = (
+        tuple(tuple(pair[end] if pair else None for pair in line) for line in grid)
+        for end in (0, 1)
+    )
+    return Cables(there, rails, own_ports, far_ports)
+
+
+def slow_rails(
+    view: View, hosts: Sequence[str], start: float, bound: float, lasting: float, first: float
+) -> Iterator[Slow]:
+    """Yield who stands out among the ports of a job's hosts since `start`, signal by signal."""
+    laid = cables(view.topology, tuple(hosts))
+    if laid is None:
+        return
+    for signal in SIGNALS:
+        rates, at = _rates(view, laid, signal, start)
+        if len(at) < 2 or not np.isfinite(rates).any():
+            continue
+        flat = rates.reshape(-1, len(at))
+        away = signal.worse * deviations(flat, signal.floor, signal.relative)
+        found = _leading(away.reshape(rates.shape), signal, at, bound, lasting, first)
+        if found is None:
+            continue
+        what, leader, host, rail = found
+        device = laid.switch(rail) if what == "rail" else laid.hosts[host]
+        port = (laid.facing if signal.facing else laid.own)[host][rail]
+        if device is None or port is None:
+            continue
+        mine = np.zeros(rates.shape[:2], np.bool_)
+        mine[host if what != "rail" else slice(None), rail if what != "host" else slice(None)] = (
+            True
+        )
+        recent = at > at[-1] - max(lasting, 3 * (at[1] - at[0]))
+        level = np.nanmean(rates[mine], axis=0)
+        usual = np.nanmedian(rates[~mine], axis=0)
+        half = (level + usual)[recent].mean() / 2 if recent.any() else np.nan
+        beyond = signal.worse * level >= signal.worse * half
+        yield Slow(
+            signal, device, port, what, leader.score, float(level[recent].mean()),
+            float(usual[recent].mean()), began(beyond, at), float(at[-1]),
+        )  # fmt: skip
+
+
+def _leading(
+    away: Floats, signal: RailSignal, at: Floats, bound: float, lasting: float, first: float
+) -> tuple[str, Lead, int, int] | None:
+    """Return who stands out: what it is, how, and a host and a rail that show it."""
+    effects = polished(away)
+    step = float(at[1] - at[0])
+    rules = (at, lasting, bound, first)
+    if "rail" in signal.accuses and (rail := lead(scored(effects.column, step), *rules)):
+        shown = np.nan_to_num(away[:, rail.row, -1], nan=-np.inf)
+        return "rail", rail, int(np.argmax(shown)), rail.row
+    if "host" in signal.accuses and (host := lead(scored(effects.line, step), *rules)):
+        shown = np.nan_to_num(away[host.row, :, -1], nan=-np.inf)
+        return "host", host, host.row, int(np.argmax(shown))
+    hosts, rails, _ = away.shape
+    cell = lead(scored(effects.cell.reshape(hosts * rails, -1), step), *rules)
+    if cell is None:
+        return None
+    return "link", cell, *divmod(cell.row, rails)
+
+
+def _rates(view: View, laid: Cables, signal: RailSignal, start: float) -> tuple[Floats, Floats]:
+    """Return what passes each port a second at a few dozen moments ([h, p, j]), and those ([j])."""
+    window = view[signal.metric]
+    table = window.table
+    every = table.of(signal.metric)
+    grid = _series(table, laid, signal, len(every))
+    place = np.searchsorted(window.series, grid)
+    place = np.where(place < len(window.series), place, 0)
+    there = (grid >= 0) & (window.series[place] == grid) if len(window) else grid < -1
+    hosts, rails = grid.shape[:2]
+    if not there.any():
+        return np.full((hosts, rails, 0), np.nan), np.empty(0)
+    own = window.select(np.unique(place[there]))
+    at = moments(own)
+    at = at[:: -max(len(at) // TICKS, 1)][::-1]  # whole polls apart, so rates are even
+    at = at[at >= start]
+    if len(at) < 2:
+        return np.full((hosts, rails, 0), np.nan), np.empty(0)
+    counted = held(own, at)
+    passed = np.diff(counted, axis=1) / np.diff(at)
+    with np.errstate(invalid="ignore"):
+        passed[passed < 0] = np.nan  # a counter that began anew
+    found = np.full((*grid.shape, len(at) - 1), np.nan)
+    found[there] = passed[np.searchsorted(own.series, grid[there])]
+    known = np.isfinite(found).any(axis=2)
+    summed = np.where(known, np.nansum(found, axis=2), np.nan)
+    return summed, at[1:]
+
+
+@lru_cache(maxsize=64)
+def _series(table: SeriesTable, laid: Cables, signal: RailSignal, many: int) -> NDArray[np.int32]:
+    """Return the series of each port ([h, p, priority]), -1 where there is none.
+
+    `many`, how many series the metric has, makes the answer anew when there are more.
+    """
+    priorities = PRIORITIES if "priority" in signal.metric.labels else ("",)
+
+    def number(port: Port | None, priority: str) -> int:
+        if port is None or not many:
+            return -1
+        labels: Labels = (*port, priority) if priority else tuple(port)
+        found = table.find(signal.metric, labels)
+        return -1 if found is None else found
+
+    ports = laid.facing if signal.facing else laid.own
+    return np.array(
+        [[[number(port, each) for each in priorities] for port in line] for line in ports], np.int32
+    )

@@ -1,0 +1,115 @@
+"""Cases: what is kept of incidents that somebody had to recover from.
+
+One that was never confirmed (watch, info, suppressed), or that an operator called false, is none.
+What part it was, and how many accelerators and jobs it hit, is noted while the incident still
+knows: failures of a kind of part are compared by both.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from analyzer.incidents.scope import in_scope
+from fabrichealth.events import Event
+from fabrichealth.model import Incident, Place
+from fabrichealth.topology import Topology
+
+Holders = Mapping[str, Collection[str]]
+"""Accelerators of each job."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """What is kept of a confirmed incident to tell how it was recovered from."""
+
+    incident: str
+    kind: str
+    cause: str
+    domain: str
+    part: str
+    """What kind of part it was: switch, host, accelerator, optical link, feed, .."""
+    type: str
+    culprit: str
+    opened_at: float
+    confirmed_at: float
+    closed_at: float | None
+    accelerators: int
+    jobs: int
+    """How many of both it hit."""
+
+    @property
+    def place(self) -> Place:
+        """The culprit."""
+        return Place(self.type, self.culprit)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as the ledger keeps it."""
+        return asdict(self)
+
+
+def case_of(incident: Incident, topology: Topology, jobs: Holders | None = None) -> Case | None:
+    """Return what is kept of an incident; None for one that nobody had to recover from.
+
+    `jobs` names the accelerators of each job: those of a job that is hit are hit.
+    """
+    word = incident.operator
+    if incident.confirmed_at is None or (word is not None and word.says == "false"):
+        return None
+    accelerators, hit_jobs = hit(incident, topology, jobs or {})
+    return Case(
+        incident.incident,
+        incident.kind.name,
+        incident.cause.value if incident.cause else "",
+        incident.domain or "",
+        part_of(incident.culprit, topology),
+        incident.culprit.type,
+        incident.culprit.id,
+        incident.opened_at,
+        incident.confirmed_at,
+        incident.closed_at,
+        accelerators,
+        hit_jobs,
+    )
+
+
+def part_of(culprit: Place, topology: Topology) -> str:
+    """Return what kind of part a culprit is, so that like is counted with like."""
+    if culprit.type == "device" and culprit.id in topology.devices:
+        return topology.devices[culprit.id].role
+    if culprit.type == "link" and culprit.id in topology.links:
+        medium = topology.links[culprit.id].medium
+        return f"{medium} link" if medium else "link"
+    return culprit.type
+
+
+def hit(incident: Incident, topology: Topology, jobs: Holders) -> tuple[int, int]:
+    """Return how many accelerators and jobs an incident hit: the culprit's own, and victims'."""
+    devices: set[str] = set()
+    stopped: set[str] = set()
+    for place in (incident.culprit, *incident.victims):
+        if place.type == "job":
+            stopped.add(place.id)
+            devices.update(jobs.get(place.id, ()))
+            continue
+        held = topology.devices_of(place)
+        devices.update(held)
+        devices.update(one for name in held for one in topology.hosted.get(name, ()))
+    rows = (topology.devices.get(name) for name in devices)
+    return sum(row is not None and row.role == "accelerator" for row in rows), len(stopped)
+
+
+def is_drill(case: Case, events: Iterable[Event], topology: Topology) -> bool:
+    """Return whether a fault was made on purpose: it opened during a drill that it lies in.
+
+    A drill without a scope is of the whole site; one that nobody ended goes on.
+    """
+    going: dict[str, Mapping[str, str]] = {}
+    for event in events:
+        if event.at > case.opened_at:
+            break
+        key = event.id or str(sorted(event.scope.items()))
+        if event.kind == "drill_start":
+            going[key] = event.scope
+        elif event.kind == "drill_end":
+            going.pop(key, None)
+    return any(not scope or in_scope(case.place, scope, topology) for scope in going.values())

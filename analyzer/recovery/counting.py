@@ -1,0 +1,106 @@
+"""Counting: how many recoveries took how long, as a histogram that no restart takes back.
+
+A recovery counts once, when all of it is over: its cause gone, and what was drained for it back in
+service. One that never comes back counts after a week with the phases that ended. Drills are not
+counted: they say how well people are trained, not how often things break.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from analyzer.recovery.cases import Case, case_of, is_drill
+from analyzer.recovery.phases import phases
+from fabrichealth.catalogue.verdicts import (
+    RECOVERY_BOUNDS,
+    RECOVERY_BUCKET,
+    RECOVERY_COUNT,
+    RECOVERY_SUM,
+)
+from fabrichealth.events import Event
+from fabrichealth.metric import Metric
+from fabrichealth.model import Incident, Labels
+from fabrichealth.topology import Topology
+
+PATIENCE = 7 * 86_400.0
+"""Seconds after its cause was gone for which what was drained may stay out of service."""
+
+BUCKETS = (*map(str, RECOVERY_BOUNDS), "+Inf")
+
+
+@dataclass
+class Counts:
+    """Durations by upper bound; the last of `counts` are beyond all bounds."""
+
+    counts: list[int] = field(default_factory=lambda: [0] * len(BUCKETS))
+    total: float = 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one duration."""
+        self.counts[bisect_left(RECOVERY_BOUNDS, seconds)] += 1
+        self.total += seconds
+
+
+@dataclass
+class Recoveries:
+    """What was recovered from so far, and what is closed and not yet back in service."""
+
+    waiting: list[Case] = field(default_factory=list)
+    counted: dict[tuple[str, str], Counts] = field(default_factory=dict)
+    """By domain and phase."""
+
+    def close(self, incident: Incident, topology: Topology) -> None:
+        """Take in an incident that closed."""
+        case = case_of(incident, topology)
+        if case is not None:
+            self.waiting.append(case)
+
+    def advance(self, now: float, events: Sequence[Event], topology: Topology) -> None:
+        """Count the recoveries that are over by now; events are in order of time."""
+        still = []
+        for case in self.waiting:
+            found = phases(case, events, topology, now)
+            over = all(phase.over for phase in found if phase.name == "all")
+            if not over and now - (case.closed_at or now) < PATIENCE:
+                still.append(case)
+                continue
+            for phase in found if not is_drill(case, events, topology) else ():
+                if phase.over:
+                    key = (case.domain, phase.name)
+                    self.counted.setdefault(key, Counts()).add(phase.seconds)
+        self.waiting = still
+
+    def rows(self) -> Iterator[tuple[Metric, Labels, float]]:
+        """Yield the histogram: cumulative buckets, sum and count of each domain and phase."""
+        for labels, one in self.counted.items():
+            below = 0
+            for bound, count in zip(BUCKETS, one.counts, strict=True):
+                below += count
+                yield RECOVERY_BUCKET, (*labels, bound), float(below)
+            yield RECOVERY_SUM, labels, one.total
+            yield RECOVERY_COUNT, labels, float(below)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as the ledger keeps it."""
+        return {
+            "waiting": [case.to_json() for case in self.waiting],
+            "bounds": list(RECOVERY_BOUNDS),
+            "counted": [[*key, one.counts, one.total] for key, one in self.counted.items()],
+        }
+
+
+def recoveries_of(plain: Mapping[str, Any]) -> Recoveries:
+    """Read back what `to_json` gave; counts by other bounds than today's begin anew.
+
+    Raises:
+        TypeError, KeyError, ValueError: it is of another form.
+    """
+    found = Recoveries([Case(**one) for one in plain.get("waiting", ())])
+    if plain.get("bounds") == list(RECOVERY_BOUNDS):
+        for domain, phase, counts, total in plain["counted"]:
+            numbers = [int(count) for count in counts]
+            if len(numbers) != len(BUCKETS):
+                raise ValueError(f"{len(numbers)} buckets of {len(BUCKETS)}")
+            found.counted[str(domain), str(phase)] = Counts(numbers, float(total))
+    return found

@@ -1,0 +1,1 @@
+"""A domain of 1,024 accelerators, simulated: hidden idleness, stragglers, quiet days."""

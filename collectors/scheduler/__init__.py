@@ -1,0 +1,1 @@
+"""Schedulers: what they hold, place and keep waiting, the same whichever of them speaks."""

@@ -1,0 +1,93 @@
+"""Newest values of series: from the store of a site, or from a running daemon."""
+
+import argparse
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple, Protocol
+from urllib.parse import urlencode
+
+from fabrichealth.cli._incidents import rows
+from fabrichealth.cli._site import load
+from fabrichealth.metric import Metric
+from fabrichealth.runtime.paths import StatePaths
+from fabrichealth.store.embedded import EmbeddedStore
+
+RECENT = 900.0
+"""Seconds within which a reading is the present one; of a store at rest before its last."""
+
+
+class Reading(NamedTuple):
+    """The newest value of one series."""
+
+    labels: Mapping[str, str]
+    value: float
+    at: float
+
+
+class Newest(Protocol):
+    """Answers with present values."""
+
+    def of(self, metric: Metric, limit: int | None = None, **labels: str) -> list[Reading]:
+        """Return the newest value of each series with these labels, so many at most."""
+        ...
+
+
+class InStore:
+    """Present values of a store, as of its last reading."""
+
+    def __init__(self, store: EmbeddedStore) -> None:
+        self._store = store
+        span = store.span()
+        self._now = span[1] if span else 0.0
+
+    def of(self, metric: Metric, limit: int | None = None, **labels: str) -> list[Reading]:
+        """Return the newest value of each series with these labels, so many at most."""
+        latest = self._store.latest(metric, self._now, RECENT)
+        found: list[Reading] = []
+        for place, series in enumerate(latest.series.tolist()):
+            if limit is not None and len(found) >= limit:
+                break
+            named = dict(zip(metric.labels, self._store.table.labels(series), strict=True))
+            if labels.items() <= named.items():
+                found.append(Reading(named, float(latest.values[place]), float(latest.at[place])))
+        return found
+
+
+class AtDaemon:
+    """Present values that a daemon answers with."""
+
+    def __init__(self, asked: argparse.Namespace) -> None:
+        self._asked = asked
+
+    def of(self, metric: Metric, limit: int | None = None, **labels: str) -> list[Reading]:
+        """Return the newest value of each series with these labels, so many at most.
+
+        Raises:
+            SourceUnavailable: the daemon does not answer, or keeps no series.
+        """
+        query = {"metric": str(metric), **labels}
+        if limit is not None:
+            query["limit"] = str(limit)
+        return [
+            Reading(row["labels"], float(row["value"]), float(row["at"]))
+            for row in rows(self._asked, f"/api/v1/series?{urlencode(query)}")
+        ]
+
+
+@contextmanager
+def newest(asked: argparse.Namespace) -> Iterator[Newest]:
+    """Give access to present values where `--config` or `--url` says.
+
+    Raises:
+        StoreError: the site has no store yet.
+    """
+    if asked.config is None:
+        yield AtDaemon(asked)
+        return
+    path: Path = StatePaths(load(asked.config).site.state).store
+    store = EmbeddedStore.open(path, read_only=True)
+    try:
+        yield InStore(store)
+    finally:
+        store.close()

@@ -1,0 +1,1 @@
+"""Tests of what is said of a domain as one machine."""

@@ -1,0 +1,103 @@
+"""Hosts, rails and links told apart by what passes the ports of a job."""
+
+import numpy as np
+import pytest
+
+from fabrichealth.catalogue.accelerators import UTILIZATION
+from fabrichealth.catalogue.congestion import PFC_TX_PAUSE
+from fabrichealth.catalogue.ports import TRANSMIT_WAIT, TX_BYTES
+from fabrichealth.model import Finding
+from tests.analyzer.domain.pods import POLLS, Said, each, names, pod, said, started
+
+HOSTS, RAILS = 8, 4
+TOPOLOGY = pod(hosts=HOSTS, rails=RAILS)
+EVERY = names(hosts=HOSTS)
+BUSY = each(UTILIZATION, EVERY, 0.98, noise=0.005)
+FROM = 20
+"""The poll from which on something is slow."""
+
+
+def counted(level: float, ill: float, seed: int) -> list[float]:
+    """Return a counter whose rate changes, with noise of a twentieth."""
+    chance = np.random.default_rng(seed)
+    rate = np.where(np.arange(POLLS) < FROM, level, ill)
+    noise = 1 + 0.05 * chance.standard_normal(POLLS)
+    return [float(one) for one in np.cumsum(10.0 * np.maximum(rate * noise, 0.0))]
+
+
+def carried(ill: dict[tuple[int, int], float]) -> Said:
+    """Return bytes sent by each port; some change to another level."""
+    return {
+        (TX_BYTES, (f"host-{h}", f"eth{r}")): counted(20e9, ill.get((h, r), 20e9), 7 * h + r)
+        for h in range(HOSTS)
+        for r in range(RAILS)
+    }
+
+
+def pauses(ill: dict[tuple[int, int], float]) -> Said:
+    """Return for how long each port stops its switch."""
+    return {
+        (PFC_TX_PAUSE, (f"host-{h}", f"eth{r}", "3")): counted(
+            0.01, ill.get((h, r), 0.01), 7 * h + r
+        )
+        for h in range(HOSTS)
+        for r in range(RAILS)
+    }  # fmt: skip
+
+
+def found(*parts: Said) -> list[Finding]:
+    return said("domain_straggler", BUSY, *parts, topology=TOPOLOGY, events=[started("j1", EVERY)])
+
+
+def test_a_link_that_carries_less_is_told_by_its_host_and_port() -> None:
+    (finding,) = found(carried({(3, 1): 8e9}))
+    assert str(finding.about) == "host-3"
+    assert "host-3/eth1: it carries less than the others, 62.6 Gb/s beside 159" in finding.because
+    assert {str(place) for place in finding.victims} == {"j1", "host-3/eth1"}
+
+
+def test_a_rail_that_carries_less_on_all_hosts_accuses_its_switch() -> None:
+    (finding,) = found(carried({(host, 2): 9e9 for host in range(HOSTS)}))
+    assert str(finding.about) == "leaf-2"
+    assert "its rail: it carries less" in finding.because
+
+
+def test_a_host_that_stops_all_its_switches_is_accused_and_not_one_link() -> None:
+    (finding,) = found(pauses({(5, rail): 0.5 for rail in range(RAILS)}), carried({}))
+    assert str(finding.about) == "host-5"
+    assert "it stops its switch, 50% of the time beside 1%" in finding.because
+
+
+def test_credits_that_a_switch_lacks_accuse_the_host_that_it_faces() -> None:
+    waits: Said = {
+        (TRANSMIT_WAIT, (f"leaf-{r}", str(h))): counted(0.01, 0.6 if (h, r) == (2, 0) else 0.01, h)
+        for h in range(HOSTS)
+        for r in range(RAILS)
+    }
+    (finding,) = found(waits)
+    assert str(finding.about) == "host-2"
+    assert "leaf-0/2: its switch waits for it" in finding.because
+
+
+QUIET: dict[str, tuple[Said, ...]] = {
+    "all carry the same": (carried({}), pauses({})),
+    "the whole fabric slows down": (
+        carried({(h, r): 6e9 for h in range(HOSTS) for r in range(RAILS)}),),
+    "a host sends less on all rails": (carried({(4, r): 4e9 for r in range(RAILS)}),),
+    "a little less": (carried({(3, 1): 18e9}),),
+    "nothing is read of ports": (),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", QUIET.values(), ids=QUIET)
+def test_no_port_holds_anybody_back(parts: tuple[Said, ...]) -> None:
+    assert found(*parts) == []
+
+
+def test_a_counter_that_began_anew_accuses_nobody() -> None:
+    told = carried({})
+    for rail in range(RAILS):
+        course = np.array(told[TX_BYTES, ("host-1", f"eth{rail}")])
+        course[40:] -= course[40]
+        told[TX_BYTES, ("host-1", f"eth{rail}")] = course.tolist()
+    assert found(told) == []

@@ -1,0 +1,105 @@
+"""Odd versions: when they are somebody's trouble, and when they only differ."""
+
+import pytest
+
+from analyzer.evidence.parts.versions import Odd, Running, odd_versions
+from fabrichealth.catalogue.accelerators import ACCELERATOR_INFO, ERRORS, HEALTHY
+from fabrichealth.catalogue.devices import DEVICE_INFO
+from fabrichealth.catalogue.ports import SYMBOL_ERRORS, UP
+from fabrichealth.topology import Device, Link, Topology
+from tests.analyzer.domain.pods import POLLS, Said, each, names, pod, said
+
+EVERY = names()
+OLD = EVERY[:4]
+
+
+def told(odd: list[str], metric: str = "550.2", others: str = "535.1") -> Said:
+    """Return which driver accelerators say they run; the odd ones another."""
+    return {
+        (ACCELERATOR_INFO, (name, "X", "", "", "", others if name in odd else metric)): [1.0]
+        * POLLS
+        for name in EVERY
+    }
+
+
+def test_an_odd_driver_whose_accelerators_are_ill_is_accused_with_all_who_run_it() -> None:
+    ill = each(HEALTHY, EVERY[4:], 1.0) | each(HEALTHY, OLD, 0.0)
+    (finding,) = said("parts_version_drift", told(OLD), ill)
+    assert str(finding.about) == "pod-a"
+    assert "4 of 4 accelerators with driver 535.1 are ill" in finding.because
+    assert "0 of 28 with others; most run 550.2" in finding.because
+    assert {place.id for place in finding.victims} == set(OLD)
+
+
+def test_errors_that_only_the_odd_ones_count_accuse_their_driver() -> None:
+    counted: Said = {
+        (ERRORS, (name, "xid:31")): [
+            0.0 if n < 40 or name not in OLD else 3.0 for n in range(POLLS)
+        ]
+        for name in EVERY
+    }
+    (finding,) = said("parts_version_drift", told(OLD), counted)
+    assert "4 of 4" in finding.because
+    assert any("xid:31" in line.says for line in finding.evidence)
+
+
+QUIET: dict[str, tuple[Said, ...]] = {
+    "a minority that is well": (told(OLD), each(HEALTHY, EVERY, 1.0)),
+    "as many ill among the others": (
+        told(OLD), each(HEALTHY, EVERY[:2] + EVERY[8:20], 0.0), each(HEALTHY, EVERY[20:], 1.0)),
+    "all run the same": (told([]), each(HEALTHY, OLD, 0.0), each(HEALTHY, EVERY[4:], 1.0)),
+    "one that is ill and odd among thirty": (
+        told(EVERY[:1]), each(HEALTHY, EVERY[:1], 0.0), each(HEALTHY, EVERY[1:], 1.0)),
+    "nobody says what it runs": (each(HEALTHY, OLD, 0.0), each(HEALTHY, EVERY[4:], 1.0)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("parts", QUIET.values(), ids=QUIET)
+def test_what_only_differs_is_nobodys_trouble(parts: tuple[Said, ...]) -> None:
+    assert said("parts_version_drift", *parts) == []
+
+
+def test_links_that_are_down_accuse_the_firmware_of_the_hosts_that_share_it() -> None:
+    topology = pod(hosts=24, cards=1)
+    every = [f"host-{n}" for n in range(24)]
+    firmware: Said = {
+        (DEVICE_INFO, (name, "", "28.39" if n < 5 else "28.43", "", "")): [1.0] * POLLS
+        for n, name in enumerate(every)
+    }
+    up: Said = {}
+    for n, name in enumerate(every):
+        course = [1.0 if n >= 5 or poll < 50 else 0.0 for poll in range(POLLS)]
+        up |= {(UP, (name, "eth0")): course, (UP, ("leaf-0", str(n))): course}
+        up |= {(UP, (name, "eth1")): [1.0] * POLLS, (UP, ("leaf-1", str(n))): [1.0] * POLLS}
+        up |= {(SYMBOL_ERRORS, (name, "eth0")): [0.0] * POLLS}
+    (finding,) = said("parts_version_drift", firmware, up, topology=topology)
+    assert "5 of 5 hosts with firmware 28.39 are ill" in finding.because
+    links = [place.id for place in finding.victims if place.type == "link"]
+    assert links == [f"host-{n}/eth0--leaf-0/{n}" for n in range(5)]
+
+
+def by_role(versions: dict[str, str], ill: set[str]) -> list[Odd]:
+    topology = Topology([Device(name=name, role="host") for name in versions])
+    rows = [
+        Running(DEVICE_INFO, (name, "", version, "", ""), "firmware", version, 0.0)
+        for name, version in versions.items()
+    ]
+    return list(odd_versions(rows, topology, {}, ill))
+
+
+def test_chance_is_fishers_and_counts_how_many_odd_versions_were_looked_at() -> None:
+    versions = {f"h{n}": "2" for n in range(18)} | {"a0": "1", "a1": "1", "b0": "3"}
+    first, second = by_role(versions, {"a0", "a1"})
+    assert (first.version, first.ill, first.others, first.others_ill) == ("1", ("a0", "a1"), 19, 0)
+    assert first.chance == pytest.approx(2 * (1 / 210))  # 1 / C(21, 2), of two versions
+    assert second.chance == 1.0
+
+
+def test_a_role_without_a_usual_version_has_no_odd_ones() -> None:
+    versions = {f"h{n}": str(n % 3) for n in range(12)}
+    assert by_role(versions, set(versions)) == []
+
+
+def test_devices_of_no_role_have_no_peers() -> None:
+    row = Running(DEVICE_INFO, ("?", "", "1", "", ""), "firmware", "1", 0.0)
+    assert list(odd_versions([row], Topology(links=[Link(a="a/1", b="b/1")]), {}, {"?"})) == []

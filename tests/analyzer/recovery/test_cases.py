@@ -1,0 +1,57 @@
+"""What is kept of incidents that somebody had to recover from."""
+
+from typing import Any
+
+import pytest
+
+from analyzer.recovery.cases import case_of
+from fabrichealth.kinds import DEVICE_DOWN, FABRIC_HOT_LINK, LINK_DOWN, IncidentKind
+from fabrichealth.model import Incident, Place, Word
+from fabrichealth.topology import Device, Domain, Link, Rack, Topology
+
+SITE = Topology(
+    [
+        Device(name="leaf", role="switch"),
+        *(Device(name=f"h{n}", role="host", rack="r1", domain="pod") for n in range(2)),
+        *(Device(name=f"h{n}-{k}", role="accelerator", host=f"h{n}") for n in range(2)
+          for k in range(4)),
+    ],
+    [Link(a=f"h{n}/eth0", b=f"leaf/{n}", medium="optical") for n in range(2)],
+    [Domain(name="pod")],
+    [Rack(name="r1", domain="pod")],
+)  # fmt: skip
+
+
+def incident(kind: IncidentKind, culprit: Place, *victims: Place, **more: Any) -> Incident:
+    told: dict[str, Any] = {"confirmed_at": 60.0, "domain": "pod", **more}
+    return Incident("i1", kind, kind.severity, 0.0, culprit, "why", "do", victims=list(victims),
+                    **told)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("culprit", "victims", "part", "accelerators", "jobs"),
+    [
+        pytest.param(Place("device", "h0"), (), "host", 4, 0, id="a host and what it holds"),
+        pytest.param(Place("device", "h0-1"), (), "accelerator", 1, 0, id="one accelerator"),
+        pytest.param(Place("link", "h0/eth0--leaf/0"), (), "optical link", 4, 0, id="a rail"),
+        pytest.param(Place("rack", "r1"), (), "rack", 8, 0, id="a rack"),
+        pytest.param(
+            Place("device", "leaf"), (Place("job", "j"), Place("job", "k")), "switch", 2, 2,
+            id="jobs, of one of which the accelerators are known",
+        ),
+    ],
+)  # fmt: skip
+def test_what_was_hit_is_counted_once(
+    culprit: Place, victims: tuple[Place, ...], part: str, accelerators: int, jobs: int
+) -> None:
+    case = case_of(incident(DEVICE_DOWN, culprit, *victims), SITE, {"j": ["h0-0", "h1-0"]})
+    assert case is not None
+    assert (case.part, case.accelerators, case.jobs) == (part, accelerators, jobs)
+
+
+def test_what_nobody_had_to_recover_from_is_no_case() -> None:
+    link = Place("link", "h0/eth0--leaf/0")
+    assert case_of(incident(FABRIC_HOT_LINK, link, confirmed_at=None), SITE) is None
+    false = Word("false", 100.0)
+    assert case_of(incident(LINK_DOWN, link, operator=false), SITE) is None
+    assert case_of(incident(LINK_DOWN, link, operator=Word("true", 100.0)), SITE) is not None
