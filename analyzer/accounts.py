@@ -4,7 +4,7 @@ In bins of ten minutes, of a minute for less than a day: a week of 8,192 acceler
 millions of numbers, gathered as columns. Whose fault an idle hour was is what incidents say.
 """
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -30,7 +30,7 @@ from fabrichealth.catalogue.power import RACK_POWER
 from fabrichealth.events import Event
 from fabrichealth.kinds import DEVICE_DOWN, DOMAIN_FRAGMENTED, IncidentKind, Severity
 from fabrichealth.metric import Metric
-from fabrichealth.model import Floats, Incident, Place
+from fabrichealth.model import Floats, Incident, Place, Window
 from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
 
@@ -121,34 +121,61 @@ def _grid(store: Store, metric: Metric, bins: _Bins, word: str = "") -> Floats:
 
     Of a metric with a reason only those that hold a word; of several the largest.
     """
-    window = store.window(metric, bins.until, bins.number * bins.seconds, bins.seconds)
-    every = bins.inventory.places(window)
-    if word:
-        column = metric.labels.index("reason")
-        holds = [word in window.labels(row)[column] for row in range(len(window))]
-        every = np.where(np.array(holds, bool), every, -1)
-    own = np.full(len(bins.inventory), -1, np.intp)
+    own = np.full(len(bins.inventory) + 1, -1, np.intp)  # the last stands for no accelerator
     own[bins.rows] = np.arange(len(bins.rows))
-    place = np.where(every >= 0, own[every], -1)
-    return _binned(window.times, window.values, place, len(bins.rows), bins)
+
+    def place(window: Window) -> Places:
+        every = bins.inventory.places(window)
+        if word:
+            column = metric.labels.index("reason")
+            holds = [word in window.labels(row)[column] for row in range(len(window))]
+            every = np.where(np.array(holds, bool), every, -1)
+        return own[every]
+
+    return _binned(store, metric, bins, len(bins.rows), place)
 
 
-def _binned(times: Floats, values: Floats, place: Places, number: int, bins: _Bins) -> Floats:
-    """Return the mean by place and bin; where several rows are of a place the larger mean."""
+def _binned(
+    store: Store, metric: Metric, bins: _Bins, number: int, place: Callable[[Window], Places]
+) -> Floats:
+    """Return the mean of a metric by place and bin ([number, k]), a day at a time.
+
+    `place` gives the place of each row of a window, -1 for none; of several rows of one place the
+    larger mean counts.
+    """
     found = np.full((number, bins.number), np.nan)
-    column = np.floor((times - bins.since) / bins.seconds - 1e-9)
-    good = np.isfinite(values) & (place >= 0)[:, None] & (column >= 0) & (column < bins.number)
-    row, poll = np.nonzero(good)
-    if not len(row):
-        return found
-    cell = row * bins.number + column[row, poll].astype(np.intp)
-    total = np.bincount(cell, values[row, poll], len(values) * bins.number)
-    count = np.bincount(cell, minlength=len(values) * bins.number)
-    read = np.flatnonzero(count)
-    which, bin_ = np.divmod(read, bins.number)
-    flat = found.ravel()
-    np.fmax.at(flat, place[which] * bins.number + bin_, total[read] / count[read])
-    return flat.reshape(found.shape)
+    each = max(round(DAY / bins.seconds), 1)
+    for first in range(0, bins.number, each):
+        many = min(each, bins.number - first)
+        since = bins.since + first * bins.seconds
+        window = store.window(
+            metric, since + many * bins.seconds, many * bins.seconds, bins.seconds
+        )
+        rows = place(window)
+        mine = np.flatnonzero(rows >= 0)
+        means = _means(window.select(mine), since, bins.seconds, many)
+        part = found[:, first : first + many]
+        np.fmax.at(part, rows[mine], means)
+    return found
+
+
+def _means(window: Window, since: float, seconds: float, number: int) -> Floats:
+    """Return the mean of each row in each of so many bins ([s, number])."""
+    column = np.floor((window.at - since) / seconds - 1e-9)  # of each clock's polls
+    found = np.full((len(window), number), np.nan)
+    for clock in np.unique(window.clock).tolist():
+        rows = np.flatnonzero(window.clock == clock)
+        polls = np.flatnonzero((column[clock] >= 0) & (column[clock] < number))
+        into, start = np.unique(column[clock][polls].astype(np.intp), return_index=True)
+        if not len(into):
+            continue
+        values = window.values[rows[:, None], polls]
+        known = np.isfinite(values)
+        total = np.add.reduceat(np.where(known, values, 0.0), start, axis=1)
+        count = np.add.reduceat(known, start, axis=1, dtype=np.intp)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found[rows[:, None], into] = np.where(count > 0, total / count, np.nan)
+    return found
 
 
 def _held(store: Store, bins: _Bins, told: Jobs) -> NDArray[np.int8]:
@@ -185,15 +212,23 @@ def _standing(
         hit = _hit((incident.culprit, *incident.victims), topology, told, incident.opened_at)
         found[cause][[place[name] for name in hit if name in place], span] = True
     _in_maintenance(found["maintenance"], bins, topology, events)
-    window = store.window(SCHEDULABLE, bins.until, bins.number * bins.seconds, bins.seconds)
     host = {name: number for number, name in enumerate(bins.inventory.host.names)}
-    of = np.array([host.get(window.labels(row)[0], -1) for row in range(len(window))], np.intp)
-    open_ = _binned(window.times, window.values, of, len(host), bins)
+    open_ = _binned(store, SCHEDULABLE, bins, len(host), _named(host))
     mine = bins.inventory.host.code[bins.rows]
     with np.errstate(invalid="ignore"):
         closed = np.where((mine >= 0)[:, None], open_[mine] < 0.5, False) if host else False
     found["maintenance"] |= closed
     return found
+
+
+def _named(places: Mapping[str, int]) -> Callable[[Window], Places]:
+    """Return what gives the place of each row of a window by its first label."""
+
+    def place(window: Window) -> Places:
+        names = (window.labels(row)[0] for row in range(len(window)))
+        return np.array([places.get(name, -1) for name in names], np.intp)
+
+    return place
 
 
 def _cause(kind: IncidentKind, culprit: Place, topology: Topology) -> str | None:
@@ -249,14 +284,11 @@ def _unfit(bins: _Bins, domain: str, incidents: Iterable[Incident]) -> Bools:
 
 def _energy(store: Store, bins: _Bins, told: Hours) -> Energy | None:
     """Return what was drawn, by meters of racks where there are any, else by accelerators."""
-    window = store.window(RACK_POWER, bins.until, bins.number * bins.seconds, bins.seconds)
     tier = bins.inventory.rack
     code = tier.code[bins.rows].astype(np.intp)
-    number: Mapping[str, int] = {name: place for place, name in enumerate(tier.names)}
     racks = set(code.tolist())
-    of = [number.get(window.labels(row)[0], -1) for row in range(len(window))]
-    of = [one if one in racks else -1 for one in of]
-    watts = _binned(window.times, window.values, np.array(of, np.intp), len(number), bins)
+    number = {name: place for place, name in enumerate(tier.names) if place in racks}
+    watts = _binned(store, RACK_POWER, bins, len(tier.names), _named(number))
     if np.isfinite(watts).any():
         return energy(watts, code, told.useful, bins.seconds, "rack")
     drawn = _grid(store, POWER, bins)
