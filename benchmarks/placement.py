@@ -22,13 +22,17 @@ from typing import Any, TypeVar
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
+from analyzer.detector import AnyDetector
 from analyzer.evidence.domain import fgd
 from analyzer.evidence.domain.placing import placements
 from analyzer.evidence.domain.room import Room, rooms
+from analyzer.judge import detectors
+from analyzer.viewing import Viewing
 from fabrichealth.catalogue.accelerators import ALLOCATED
 from fabrichealth.catalogue.devices import JOBS_PENDING, SCHEDULABLE
-from fabrichealth.catalogue.verdicts import LINK_STATE
+from fabrichealth.catalogue.verdicts import INCIDENT_INFO
 from fabrichealth.cli._placing import looked, placement_rows
+from fabrichealth.events import Event
 from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, Labels
 from fabrichealth.store.embedded import EmbeddedStore
@@ -129,7 +133,7 @@ def told(store: EmbeddedStore, topology: Topology, seed: int) -> None:
     for size in (2, 8, 64, 256):
         values[JOBS_PENDING, ("", str(size))] = 3.0
     for link in chance.choice(sorted(topology.links), 40, replace=False).tolist():
-        values[LINK_STATE, (link, "", "subhealthy")] = 1.0
+        values[INCIDENT_INFO, (link, "link.subhealthy", "ticket", "", link, "")] = 1.0
     clock = store.table.clock("scheduler", "slurm")
     series, read = store.table.intern_all(values), np.array(list(values.values()))
     store.append([Batch(clock, NOW - 30.0 * back, series, read) for back in range(19, -1, -1)])
@@ -138,6 +142,26 @@ def told(store: EmbeddedStore, topology: Topology, seed: int) -> None:
 def _query(store: EmbeddedStore, topology: Topology, size: int) -> list[dict[str, Any]]:
     """Return what a daemon answers."""
     return placement_rows(looked(store, topology, [], NOW), size)
+
+
+def _jobs(topology: Topology) -> list[Event]:
+    """Return jobs as events, two accelerators of a host each; where none is held they count not."""
+    return [
+        Event(NOW - 3600.0, "job_start", {"job": f"j-{host}-{n}"},
+              more={"accelerators": [f"{host}-{n}", f"{host}-{n + 1}"]})
+        for host, one in topology.devices.items() if one.role == "host"
+        for n in range(0, EACH, 2)
+    ]  # fmt: skip
+
+
+def _pass(
+    detector: AnyDetector, store: EmbeddedStore, topology: Topology, events: list[Event]
+) -> int:
+    """Judge once, as after every poll, and count what is said."""
+    viewing = Viewing(store, {"detector": detector})
+    viewing.advance(NOW)
+    view = viewing.view(detector, topology, events, ())
+    return len(list(detector.judge(view))) + len(list(detector.verdicts(view, {})))
 
 
 def fewest_racks(room: Room, job: int) -> int | None:
@@ -187,6 +211,11 @@ def main() -> None:
             f"{1e3 * median(took):.0f} ms, longest {1e3 * max(took):.0f} ms, first of a process "
             f"{1e3 * first:.0f} ms (goal {1e3 * GOAL_QUERY:g} ms {_met(max(took), GOAL_QUERY)})"
         )
+        detector = detectors()["domain_fragmented"]
+        events = _jobs(topology)
+        passed, said = timed(partial(_pass, detector, store, topology, events))
+        print(f"a pass of domain_fragmented over it, {len(events)} jobs: {1e3 * passed:.0f} ms, "
+              f"{said} series and findings")  # fmt: skip
         every = list(rooms(looked(store, topology, [], NOW)).values())
         store.close()
     waiting = {2: 3, 8: 3, 64: 3, 256: 3}

@@ -101,9 +101,8 @@ class DomainFragmented(Detector[DomainFragmentedSettings]):
         minutes = (view.now - min(since, one.since)) / 60
         most = int(room.free.argmax())
         ill = free - int(room.fit.sum())
-        many = (
-            f"{one.many} jobs of {one.size} wait" if one.many > 1 else f"a job of {one.size} waits"
-        )
+        who = f"{one.many} jobs of {one.size} have" if one.many > 1 else f"a job of {one.size} has"
+        waits = f"{who} waited for {minutes:.0f} min"
         return Finding(
             kind=DOMAIN_FRAGMENTED,
             about=Place("domain", room.domain),
@@ -113,7 +112,7 @@ class DomainFragmented(Detector[DomainFragmentedSettings]):
             evidence=[
                 evidence(
                     JOBS_PENDING, (one.domain, str(one.size)), float(one.many), one.at,
-                    f"{many} since {minutes:.0f} min", 0.0,
+                    waits, 0.0,
                 ),
                 evidence(
                     HOST_ALLOCATED, (room.trays[most],),
@@ -123,12 +122,12 @@ class DomainFragmented(Detector[DomainFragmentedSettings]):
                 ),
             ],
             because=(
-                f"{room.domain}: {free} of {total} accelerators are free"
+                f"{free} of {total} accelerators are free"
                 + (f" ({ill} of them behind something ill)" if ill else "")
-                + f", yet {many} since {minutes:.0f} min: {lost:.0%} of them cannot be had by it"
-                + (f" ({regardless:.0%} were all well)" if regardless < lost - 0.005 else "")
-                + f"; {room.stranded(one.size)} lie in too small pieces, the largest that fits is "
-                f"{room.largest}; {_advice(moves)}"
+                + f", yet {waits}: {lost:.0%} of what is free is lost to that size"
+                + (f" ({regardless:.0%} if all were well)" if regardless < lost - 0.005 else "")
+                + f", {room.stranded(one.size)} lie in too small pieces, and the largest job that "
+                f"fits is {room.largest}; {_advice(moves)}"
             ),
         )  # fmt: skip
 

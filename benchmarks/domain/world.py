@@ -155,7 +155,7 @@ class World:
         if self.case.quiet in {"rests", "tenth"}:
             share = 0.6 if self.case.quiet == "rests" else 0.9
             left = int(share * HOSTS) * CARDS
-            low = 0.55 if self.case.quiet == "rests" else 0.9
+            low = 0.45 if self.case.quiet == "rests" else 0.9
             found = [Job(one.name, one.cards[one.cards < left], low) for one in found]
             found = [one for one in found if len(one.cards)]
         return found

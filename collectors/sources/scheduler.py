@@ -1,13 +1,13 @@
 """Scheduler: which accelerators jobs hold, where work may be placed, and who waits for how many.
 
-Slurm by its own commands on a host that may ask the controller (no address), or by slurmrestd
-(`https://HOST:6820/slurm/v0.0.40`); Kubernetes, with Volcano where it is there, by its API
-(`https://HOST:6443`) with a token that may list nodes, pods and those. Jobs that begin, end and
-wait are told as events. A job that waits for something else than room (a dependency, a limit, a
-hold) is not counted as waiting. Where a scheduler counts accelerators and does not say which, a
-host's count is told and its accelerators are not. Captures: what `squeue --json`, `scontrol show
-nodes --json` and `sinfo --json` printed, slurmrestd's bodies, and lists as `kubectl get -A -o json`
-prints them.
+Slurm by its own commands on a host that may ask the controller (no address, or the folder that
+holds the commands), or by slurmrestd (`https://HOST:6820/slurm/v0.0.40`); Kubernetes, with Volcano
+where it is there, by its API (`https://HOST:6443`) with a token that may list nodes, pods and
+those. Jobs that begin, end and wait are told as events. A job that waits for something else than
+room (a dependency, a limit, a hold) is not counted as waiting. Where a scheduler counts
+accelerators and does not say which, a host's count is told and its accelerators are not.
+Captures: what `squeue --json`, `scontrol show nodes --json` and `sinfo --json` printed,
+slurmrestd's bodies, and lists as `kubectl get -A -o json` prints them.
 """
 
 import asyncio
@@ -81,14 +81,14 @@ class Scheduler(Source):
         self._changes = JobChanges()
         self._sizes: dict[tuple[str, str], None] = {}
         """(domain, size) of jobs that waited once."""
-        self._commands = SlurmCommands()
+        folder = Path(target.address) if target.address.startswith("/") else None
+        self._commands = SlurmCommands(folder)
         self._http: HttpClient | None = None
-        if target.address:
+        if target.address and folder is None:
             self._http = HttpClient(target, settings.patience, settings.max_bytes)
-            folder = urlsplit(target.address).path.rstrip("/")
-            self._rest = (
-                SlurmRest(self._http, folder) if f"{folder}/".startswith(SLURM_FOLDER) else None
-            )
+            path = urlsplit(target.address).path.rstrip("/")
+            rest = f"{path}/".startswith(SLURM_FOLDER)
+            self._rest = SlurmRest(self._http, path) if rest else None
             self._lists = KubernetesLists(self._http, settings.page_size, self._listed)
 
     async def read(self, at: float) -> Poll:

@@ -550,14 +550,15 @@ def shelf(folder: Path, control: SlurmController, *, old: bool = False) -> Shelf
 
 
 @pytest.mark.parametrize("old", [False, True], ids=["scontrol", "sinfo of an old version"])
+@pytest.mark.parametrize("on_path", [False, True], ids=["in a folder", "on the path"])
 async def test_slurm_is_read_by_its_own_commands(
-    old: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    old: bool, on_path: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tools = shelf(tmp_path, SlurmController(workload(), new=not old), old=old)
-    monkeypatch.setenv("PATH", f"{tools.bin}{os.pathsep}{os.environ['PATH']}")
-    source = Scheduler(
-        SchedulerSettings(), Target("s", "scheduler", topology=hall()), SeriesTable()
-    )
+    if on_path:
+        monkeypatch.setenv("PATH", f"{tools.bin}{os.pathsep}{os.environ['PATH']}")
+    target = Target("s", "scheduler", "" if on_path else str(tools.bin), topology=hall())
+    source = Scheduler(SchedulerSettings(), target, SeriesTable())
     poll = await asyncio.wait_for(source.read(AT), 20)
     assert len(readings(poll, source.table, ALLOCATED)) == 16
     assert poll.missing == []

@@ -20,6 +20,6 @@ async def test_a_job_that_fits_nowhere_is_told_once_it_has_waited(tmp_path: Path
         (one,) = judged.noted.values()
         assert (one.kind.name, one.culprit.id) == ("domain.fragmented", "pod-a")
         assert one.closed_at is None
-        assert "a job of 4 waits" in one.because
+        assert "a job of 4 has waited for" in one.because
         assert "moving train/tuning-0 (2) from host-001 to host-003 makes room" in one.because
     assert judged.heard == {}
