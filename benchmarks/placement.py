@@ -30,7 +30,7 @@ from analyzer.judge import detectors
 from analyzer.viewing import Viewing
 from fabrichealth.catalogue.accelerators import ALLOCATED
 from fabrichealth.catalogue.devices import JOBS_PENDING, SCHEDULABLE
-from fabrichealth.catalogue.verdicts import LINK_STATE
+from fabrichealth.catalogue.verdicts import INCIDENT_INFO
 from fabrichealth.cli._placing import looked, placement_rows
 from fabrichealth.events import Event
 from fabrichealth.metric import Metric
@@ -133,7 +133,7 @@ def told(store: EmbeddedStore, topology: Topology, seed: int) -> None:
     for size in (2, 8, 64, 256):
         values[JOBS_PENDING, ("", str(size))] = 3.0
     for link in chance.choice(sorted(topology.links), 40, replace=False).tolist():
-        values[LINK_STATE, (link, "", "subhealthy")] = 1.0
+        values[INCIDENT_INFO, (link, "link.subhealthy", "ticket", "", link, "")] = 1.0
     clock = store.table.clock("scheduler", "slurm")
     series, read = store.table.intern_all(values), np.array(list(values.values()))
     store.append([Batch(clock, NOW - 30.0 * back, series, read) for back in range(19, -1, -1)])

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from analyzer.accounts import accounted
+from analyzer.accounts.account import accounted
 from analyzer.evidence.domain.accounting import ROWS
 from analyzer.evidence.domain.bisection import bisection, network
 from analyzer.evidence.domain.failures import costs

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fabrichealth.catalogue.accelerators import ALLOCATED
-from fabrichealth.catalogue.verdicts import LINK_STATE
+from fabrichealth.catalogue.verdicts import INCIDENT_INFO
 from fabrichealth.events import Event
 from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, Labels
@@ -112,7 +112,7 @@ def test_what_would_make_room_is_told(terminal: Terminal, site: Site) -> None:
 
 
 def test_nothing_is_placed_behind_a_sick_link(terminal: Terminal, site: Site) -> None:
-    site.said({(LINK_STATE, (LINK, "", "subhealthy")): 1.0})
+    site.said({(INCIDENT_INFO, ("i1", "link.subhealthy", "ticket", "", LINK, "")): 1.0})
     eight = terminal("place", "--accelerators", 8, "-c", site.file)
     assert eight.status == 1
     assert "8 of 12 are free, 1 of them behind something ill" in eight.out

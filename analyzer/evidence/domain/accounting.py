@@ -6,7 +6,7 @@ beyond its own usual: a job that always waits a fifth of the time does not wait 
 What nothing was read of is unknown, which is neither idle nor well.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +38,9 @@ CAUSES = ("faults", "cooling", "power", "links", "maintenance")
 
 FREE, HELD, NOT_KNOWN = 0, 1, -1
 
+PORTION = 1024
+"""Accelerators that are worked on at a time: a week of more would not fit into little memory."""
+
 
 @dataclass(frozen=True, eq=False)
 class Hours:
@@ -54,6 +57,17 @@ class Hours:
     """Whether something of each of `CAUSES` stood in its way."""
     unfit: Bools
     """Whether a job waited that did not fit into what was free ([k])."""
+
+    def part(self, rows: slice) -> "Hours":
+        """Return the same of some accelerators."""
+        return Hours(
+            self.seconds,
+            self.busy[rows],
+            self.held[rows],
+            {name: share[rows] for name, share in self.throttled.items()},
+            {name: mask[rows] for name, mask in self.standing.items()},
+            self.unfit,
+        )
 
     @property
     def useful(self) -> Floats:
@@ -85,53 +99,60 @@ class Account:
 
 def account(told: Hours, nameless: int = 0) -> Account:
     """Return where the hours went; `nameless` are accelerators that are missing altogether."""
+    starts = range(0, max(len(told.busy), 1), PORTION)
+    parts = [told.part(slice(start, start + PORTION)) for start in starts]
+    usual = _usual(parts)
+    split = [_split(part, mine) for part, mine in zip(parts, usual, strict=True)]
+    hours = told.seconds / 3600.0
+    rows = {
+        row: np.concatenate([one[row].sum(axis=1) for one in split]).astype(np.float64) * hours
+        for row in ROWS
+    }
+    return Account(rows, nameless * told.busy.shape[1] * hours)
+
+
+def _split(told: Hours, usual: Floats) -> dict[str, Floats]:
+    """Return what share of each bin went to each row ([n, k])."""
     known = np.isfinite(told.busy)
     busy = np.clip(np.where(known, told.busy, 0.0), 0.0, 1.0)
     held, free = told.held == HELD, told.held == FREE
     taken = np.where(known, 1.0 - busy, 0.0)  # what is still to be told of
-    found = {
-        "useful": told.useful,
-        "unheld": np.where(known & free, busy, 0.0),
-    }
-    usual = _usual(told, taken, known & held)
+    found = {"useful": told.useful, "unheld": np.where(known & free, busy, 0.0)}
     silent = ~known
     for cause in CAUSES:
         standing = told.standing[cause]
-        gone = np.zeros_like(busy)
         if cause in {"faults", "maintenance"}:
-            gone[silent & standing] = 1.0
+            gone = np.where(standing, np.where(known, taken, silent), 0.0)
             silent &= ~standing
-            gone = np.where(known & standing, taken, gone)
         else:
-            if cause in told.throttled:
-                share = np.nan_to_num(np.clip(told.throttled[cause], 0.0, 1.0))
-                gone = np.minimum(share, taken)
+            share = told.throttled.get(cause, np.zeros_like(busy))
+            gone = np.minimum(np.nan_to_num(np.clip(share, 0.0, 1.0)), taken)
             beyond = np.clip(taken - usual[:, None], 0.0, None)
             gone = np.where(standing & ~free, np.maximum(gone, beyond), gone)
         found[cause] = gone
         taken = np.where(known, taken - gone, taken)
     unfit = np.broadcast_to(told.unfit, busy.shape)
-    for row, where in (
-        ("fragmentation", free & unfit),
-        ("free", free & ~unfit),
-        ("waiting", held),
-        ("unallotted", told.held == NOT_KNOWN),
-    ):
-        found[row] = np.where(where, taken, 0.0)
+    found["fragmentation"] = np.where(free & unfit, taken, 0.0)
+    found["free"] = np.where(free & ~unfit, taken, 0.0)
+    found["waiting"] = np.where(held, taken, 0.0)
+    found["unallotted"] = np.where(told.held == NOT_KNOWN, taken, 0.0)
     found["unknown"] = silent.astype(np.float64)
-    hours = told.seconds / 3600.0
-    rows = {row: np.asarray(found[row].sum(axis=1) * hours, np.float64) for row in ROWS}
-    return Account(rows, nameless * busy.shape[1] * hours)
+    return found
 
 
-def _usual(told: Hours, idle: Floats, held: Bools) -> Floats:
-    """Return how much each accelerator idles when a job holds it and nothing is ill ([n]).
+def _usual(parts: Sequence[Hours]) -> list[Floats]:
+    """Return how much each accelerator idles when a job holds it and nothing is ill ([n] each).
 
     Where it never was so: what the others usually do; where nobody was: nothing.
     """
-    ill = np.logical_or.reduce(list(told.standing.values()))
-    for share in told.throttled.values():
-        ill |= np.nan_to_num(share) > 0
-    own = row_median(np.where(held & ~ill, idle, np.nan))
-    seen = own[np.isfinite(own)]
-    return np.where(np.isfinite(own), own, float(np.median(seen)) if len(seen) else 0.0)
+    own = []
+    for told in parts:
+        ill = np.logical_or.reduce(list(told.standing.values()))
+        for share in told.throttled.values():
+            ill |= np.nan_to_num(share) > 0
+        idle = 1.0 - np.clip(told.busy, 0.0, 1.0)
+        own.append(row_median(np.where((told.held == HELD) & ~ill, idle, np.nan)))
+    every = np.concatenate(own)
+    seen = every[np.isfinite(every)]
+    others = float(np.median(seen)) if len(seen) else 0.0
+    return [np.where(np.isfinite(one), one, others) for one in own]

@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 
 from analyzer.evidence.domain.inventory import Inventory
 from analyzer.evidence.durations import fresh
+from analyzer.incidents.capacity import links_behind
 from analyzer.incidents.chain import racks_of
 from fabrichealth.catalogue.accelerators import HEALTHY
-from fabrichealth.catalogue.verdicts import INCIDENT_INFO, LINK_STATE
+from fabrichealth.catalogue.verdicts import INCIDENT_INFO
 from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
     COOLING_CLOGGED,
@@ -28,32 +29,35 @@ from fabrichealth.kinds import (
     LINK_FLAPPING,
     LINK_SUBHEALTHY,
     LINK_WILL_FAIL,
+    PARTS_SHARED_COMPONENT,
     POWER_CAPPED,
     POWER_FEED_LOST,
     POWER_OVERLOAD,
+    IncidentKind,
 )
-from fabrichealth.metric import Metric
-from fabrichealth.model import Labels, Place, View
+from fabrichealth.model import Place, View
 from fabrichealth.topology import Topology
 
 Bools = NDArray[np.bool_]
 
-ILL_STATES = frozenset({"subhealthy", "drain", "down"})
-"""Values of label state of a link that nothing should be placed behind."""
-
 ILL_LINKS = frozenset(
     {LINK_DOWN, LINK_FLAPPING, LINK_SUBHEALTHY, LINK_DEGRADED_SPEED, LINK_WILL_FAIL}
 )
+SHARED = frozenset({PARTS_SHARED_COMPONENT, DEVICE_DOWN})
+"""Kinds whose culprit has links, all of which are ill or dark."""
+
 HOT_OR_THIN = frozenset(
     {COOLING_LEAK, COOLING_CLOGGED, POWER_CAPPED, POWER_FEED_LOST, POWER_OVERLOAD}
 )
-"""Kinds that slow whatever their racks hold."""
+"""Kinds that slow whatever their racks hold; any other of cooling does where it pages."""
 
-DOUBTFUL = frozenset({COOLING_THERMAL_CONTACT})
+COOLING = "cooling."
+
+SLOW = frozenset({COOLING_THERMAL_CONTACT})
 BROKEN = frozenset({DEVICE_DOWN, ACCELERATOR_ERRORS})
 GRAVE = frozenset({"ticket", "page"})
 
-NEEDED = (LINK_STATE, INCIDENT_INFO, HEALTHY)
+NEEDED = (INCIDENT_INFO, HEALTHY)
 """Metrics that it looks at."""
 
 
@@ -65,70 +69,72 @@ class Fitness:
     """Behind something ill ([n])."""
     broken: Bools
     """Ill itself, or its host is down ([n])."""
-    why: dict[str, str]
-    """By accelerator, the first thing that speaks against it."""
 
     @classmethod
     def perfect(cls, many: int) -> "Fitness":
         """Return that of so many accelerators of which nothing ill is known."""
-        return cls(np.zeros(many, np.bool_), np.zeros(many, np.bool_), {})
+        return cls(np.zeros(many, np.bool_), np.zeros(many, np.bool_))
 
 
 def fitness(view: View, stock: Inventory) -> Fitness:
-    """Return what speaks against accelerators now, by the verdicts in the store."""
+    """Return what speaks against accelerators now, by the incidents that are open."""
     found = Fitness.perfect(len(stock))
-    topology = view.topology
 
-    def accuse(devices: Iterable[str], why: str, *, broken: bool = False) -> None:
+    def accuse(devices: Iterable[str], against: Bools) -> None:
         for device in devices:
-            for name in _behind(device, topology):
-                row = stock.row(name)
-                if row is not None:
-                    (found.broken if broken else found.doubtful)[row] = True
-                    found.why.setdefault(name, why)
+            row = stock.row(device)
+            if row is not None:
+                against[row] = True
 
-    state = LINK_STATE.labels.index("state")
-    for labels in _now(view, LINK_STATE):
-        if labels[state] in ILL_STATES:
-            accuse(topology.devices_of(Place("link", labels[0])), f"{labels[0]} is {labels[state]}")
-    for kind, culprit in _grave(view):
-        own = KINDS[kind]
-        if own in ILL_LINKS:
-            accuse(topology.devices_of(Place("link", culprit)), f"{kind} {culprit}")
-        elif own in HOT_OR_THIN:
-            racks = _racks(own.culprit, culprit, topology)
-            accuse(_in(racks, topology), f"{kind} {culprit}")
-        elif own in DOUBTFUL | BROKEN:
-            # a dark rack is one incident too, whose culprit is the rack
-            accuse([culprit, *_in([culprit], topology)], f"{kind} {culprit}", broken=own in BROKEN)
+    for kind, severity, culprit in _open(view):
+        accuse(_doubtful(kind, severity, culprit, view.topology), found.doubtful)
+        if kind in BROKEN:
+            accuse(_broken(culprit, view.topology), found.broken)
     window = view[HEALTHY]
     for row in np.flatnonzero(fresh(window) & (window.last < 0.5)).tolist():
-        accuse(window.labels(row), "says itself that it is not healthy", broken=True)
+        accuse(window.labels(row), found.broken)
     return found
 
 
-def _now(view: View, metric: Metric) -> Iterator[Labels]:
-    """Yield the labels of the series of a verdict that are told now."""
-    window = view[metric]
-    for row in np.flatnonzero(fresh(window) & (window.last >= 0.5)).tolist():
-        yield window.labels(row)
-
-
-def _grave(view: View) -> Iterator[tuple[str, str]]:
-    """Yield kind and culprit of the open incidents that need hands."""
+def _open(view: View) -> Iterator[tuple[IncidentKind, str, str]]:
+    """Yield kind, severity and culprit of the open incidents that need hands."""
+    window = view[INCIDENT_INFO]
     kind, severity, culprit = (
         INCIDENT_INFO.labels.index(name) for name in ("kind", "severity", "culprit")
     )
-    for labels in _now(view, INCIDENT_INFO):
+    for row in np.flatnonzero(fresh(window) & (window.last >= 0.5)).tolist():
+        labels = window.labels(row)
         if labels[severity] in GRAVE and labels[kind] in KINDS:
-            yield labels[kind], labels[culprit]
+            yield KINDS[labels[kind]], labels[severity], labels[culprit]
 
 
-def _behind(device: str, topology: Topology) -> tuple[str, ...]:
-    """Return what a device takes along: itself, and of a host or its NIC all that the host has."""
-    row = topology.devices.get(device)
-    host = row.host if row is not None and row.role == "nic" and row.host else device
-    return device, *topology.hosted.get(host, ())
+def _doubtful(kind: IncidentKind, severity: str, culprit: str, topology: Topology) -> Iterator[str]:
+    """Yield what stands behind the culprit of an incident."""
+    if kind in ILL_LINKS:
+        yield from _at(topology.devices_of(Place("link", culprit)), topology)
+    if kind in SHARED:  # a bundle, a card, or a device that is known by its name alone
+        for type_ in ("bundle", "device"):
+            for link in links_behind(Place(type_, culprit), topology):
+                yield from _at(topology.devices_of(Place("link", link)), topology)
+    if kind in HOT_OR_THIN or (kind.name.startswith(COOLING) and severity == "page"):
+        yield from _in(_racks(kind.culprit, culprit, topology), topology)
+    if kind in SLOW:
+        yield from _at([culprit], topology)
+
+
+def _broken(culprit: str, topology: Topology) -> Iterator[str]:
+    """Yield what fails with a device; a dark rack is one incident too, whose culprit it is."""
+    yield from _at([culprit, *_in([culprit], topology)], topology)
+
+
+def _at(devices: Iterable[str], topology: Topology) -> Iterator[str]:
+    """Yield devices, and of a host or its NIC all that the host has."""
+    for device in devices:
+        row = topology.devices.get(device)
+        yield device
+        yield from topology.hosted.get(
+            row.host if row is not None and row.role == "nic" and row.host else device, ()
+        )
 
 
 def _in(racks: Iterable[str], topology: Topology) -> list[str]:
@@ -137,6 +143,8 @@ def _in(racks: Iterable[str], topology: Topology) -> list[str]:
 
 def _racks(type_: str, culprit: str, topology: Topology) -> list[str]:
     """Return the racks of a culprit; a leak that was located is at a branch, not its loop."""
+    if type_ == "device":
+        return []
     if type_ == "loop" and "/" in culprit:
         return racks_of(Place("branch", culprit), topology)
     return racks_of(Place(type_, culprit), topology)

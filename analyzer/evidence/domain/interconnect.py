@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.evidence.domain.bisection import Bisection
-from analyzer.evidence.domain.wiring import NETWORKS, Bools, Carried, Places, Wiring
+from analyzer.evidence.domain.wiring import Bools, Carried, Places, Wiring
 from analyzer.evidence.pause.crossings import Crossings
 from analyzer.evidence.pause.shares import heard
 from fabrichealth.counters import increases
@@ -149,7 +149,7 @@ def headroom(cut: Bisection, loads: Loads, now: Carried) -> float | None:
     mean, gbps = loads.mean[rows], now.gbps[rows]
     there = np.where(forward, mean[:, 0], mean[:, 1])
     back = np.where(forward, mean[:, 1], mean[:, 0])
-    used = max(float((one * gbps).sum()) for one in (there, back))
+    used = float(np.max([(one * gbps).sum() for one in (there, back)]))  # NaN if either is
     return max(0.0, 1.0 - used / float(gbps.sum())) if np.isfinite(used) else None
 
 
@@ -161,8 +161,3 @@ def of_domains(wired: Wiring) -> Mapping[str, Bools]:
     device = np.array([code.get(topology.domain_of(name), -1) for name in wired.devices], np.intp)
     ends = device[wired.device]
     return {name: np.asarray((ends == number).any(axis=1), bool) for name, number in code.items()}
-
-
-def network_of(number: int) -> str:
-    """Return the word for a network, as labels and texts have it."""
-    return NETWORKS[number]

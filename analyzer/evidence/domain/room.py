@@ -16,6 +16,7 @@ from analyzer.evidence.domain.fitness import Fitness, fitness
 from analyzer.evidence.domain.fragmentation import Counts, Units
 from analyzer.evidence.domain.inventory import Inventory, inventory
 from analyzer.evidence.durations import fresh
+from fabrichealth.catalogue.accelerators import ALLOCATED
 from fabrichealth.catalogue.devices import SCHEDULABLE
 from fabrichealth.model import View
 
@@ -104,7 +105,7 @@ class Room:
 
 def rooms(view: View) -> dict[str, Room]:
     """Return the room of every domain that has accelerators, by name; "" for those of none."""
-    return view.once(("rooms",), lambda: _rooms(view))
+    return view.once(("rooms", view[ALLOCATED].seconds), lambda: _rooms(view))
 
 
 def _rooms(view: View) -> dict[str, Room]:

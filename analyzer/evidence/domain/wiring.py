@@ -95,10 +95,6 @@ class Carried:
     gbps: Floats
     heard: Bools
 
-    def within(self, rows: Places | Bools) -> tuple[Floats, Bools]:
-        """Return both of some links."""
-        return self.gbps[rows], self.heard[rows]
-
 
 _known: WeakKeyDictionary[Topology, Wiring] = WeakKeyDictionary()
 

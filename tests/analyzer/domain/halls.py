@@ -8,6 +8,7 @@ from analyzer.detector import AnyDetector
 from analyzer.judge import detectors
 from fabrichealth.catalogue.accelerators import ALLOCATED
 from fabrichealth.catalogue.devices import JOBS_PENDING, SCHEDULABLE
+from fabrichealth.catalogue.verdicts import INCIDENT_INFO
 from fabrichealth.events import Event
 from fabrichealth.metric import Metric
 from fabrichealth.model import Labels, View
@@ -23,7 +24,8 @@ Said = dict[tuple[Metric, Labels], Sequence[float]]
 def hall(domains: int = 1, racks: int = 1, hosts: int = 4, accelerators: int = 4) -> Topology:
     """Return domains pod-D of racks pod-D-rR of hosts hD-R-H of accelerators hD-R-H-N.
 
-    Each accelerator has a link nvlink/0 to a switch of its domain.
+    Each accelerator has a link nvlink/0 to a switch of its domain; two of each rack's last host
+    lie in trunk-1.
     """
     devices, links, every, domain_rows = [], [], [], []
     for d in range(domains):
@@ -39,9 +41,13 @@ def hall(domains: int = 1, racks: int = 1, hosts: int = 4, accelerators: int = 4
                 for n in range(accelerators):
                     name = f"{host}-{n}"
                     devices.append(Device(name=name, role="accelerator", host=host))
+                    trunk = "trunk-1" if h == hosts - 1 and n < 2 else ""
                     links.append(
-                        Link(a=f"{name}/nvlink/0", b=f"{pod}-sw/{name}", technology="nvlink")
-                    )
+                        Link(
+                            a=f"{name}/nvlink/0", b=f"{pod}-sw/{name}", technology="nvlink",
+                            bundle=trunk,
+                        )
+                    )  # fmt: skip
     return Topology(devices, links, domain_rows, every)
 
 
@@ -74,6 +80,11 @@ def drained(*hosts: str) -> Said:
 def told(metric: Metric, *labels: str, value: float = 1.0) -> Said:
     """Return one series that says the same all along."""
     return {(metric, labels): [value] * POLLS}
+
+
+def ill(kind: str, culprit: str, severity: str = "ticket") -> Said:
+    """Return an incident that is open all along."""
+    return told(INCIDENT_INFO, "i1", kind, severity, "", culprit, "")
 
 
 def start(job: str, *accelerators: str) -> Event:

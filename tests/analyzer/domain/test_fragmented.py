@@ -11,7 +11,6 @@ from fabrichealth.catalogue.verdicts import (
     DOMAIN_STRANDED,
     DOMAIN_TIER_FRAGMENTATION,
     LARGEST_PLACEABLE,
-    LINK_STATE,
 )
 from fabrichealth.events import Event
 from fabrichealth.model import Finding, Place, View
@@ -23,10 +22,10 @@ from tests.analyzer.domain.halls import (
     detector,
     drained,
     hall,
+    ill,
     pending,
     seen,
     start,
-    told,
 )
 
 HALVES = {f"h0-0-{n}": "xx.." for n in range(4)}
@@ -85,7 +84,7 @@ def test_a_sick_link_may_be_what_keeps_a_job_waiting() -> None:
     free = allocated(topology, {"h0-0-0": "xxxx"})
     link = "h0-0-1-0/nvlink/0--pod-0-sw/h0-0-1-0"
     assert judged(free, pending(4), topology=topology) == []
-    (one,) = judged(free, told(LINK_STATE, link, "", "subhealthy"), pending(4), topology=topology)
+    (one,) = judged(free, ill("link.subhealthy", link), pending(4), topology=topology)
     assert "1 of them behind something ill" in one.because
     assert "(0% if all were well)" in one.because
 
@@ -157,7 +156,7 @@ def test_each_tier_is_told_with_what_is_ill_and_without() -> None:
     topology = hall(racks=2, hosts=2)
     held = allocated(topology, {"h0-0-0": "xx..", "h0-1-1": "xx.."})
     link = "h0-0-1-0/nvlink/0--pod-0-sw/h0-0-1-0"
-    view = seen(topology, held, told(LINK_STATE, link, "", "down"), pending(6))
+    view = seen(topology, held, ill("link.down", link, "page"), pending(6))
     shares = {
         one.labels[2:]: round(one.value, 3)
         for one in detector().verdicts(view, {})

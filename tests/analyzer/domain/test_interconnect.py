@@ -123,6 +123,13 @@ def test_a_part_of_the_loads_tells_no_headroom() -> None:
     assert found[INTERCONNECT_UTILIZATION, ("pod", "1")] == pytest.approx(0.2)
 
 
+def test_one_direction_alone_tells_no_headroom() -> None:
+    topology = planes(2, 2, 2)
+    said = {key: values for key, values in sending(topology, {}).items() if key[0] is not RX_BYTES}
+    found = told(topology, said)
+    assert (DOMAIN_BISECTION_HEADROOM, ("pod", "scale_up")) not in found
+
+
 def test_nothing_is_told_of_a_domain_of_which_nothing_is_heard() -> None:
     assert told(planes(2, 2, 2), {}) == {}
 

@@ -6,9 +6,8 @@ import pytest
 from analyzer.evidence.domain.room import Room, rooms
 from fabrichealth.catalogue.accelerators import HEALTHY
 from fabrichealth.catalogue.devices import HOST_ALLOCATED
-from fabrichealth.catalogue.verdicts import INCIDENT_INFO, LINK_STATE
 from fabrichealth.topology import Device, Topology
-from tests.analyzer.domain.halls import Said, allocated, drained, hall, seen, told
+from tests.analyzer.domain.halls import Said, allocated, drained, hall, ill, seen, told
 
 
 def room(*said: Said, topology: Topology | None = None, domain: str = "pod-0") -> Room:
@@ -50,27 +49,43 @@ LINK = "h0-0-1-0/nvlink/0--pod-0-sw/h0-0-1-0"
     ("said", "free", "fit"),
     [
         pytest.param(
-            told(LINK_STATE, LINK, "h0-0-1-0/nvlink/0", "subhealthy"),
+            ill("link.subhealthy", LINK),
             [4, 4, 4, 4], [4, 3, 4, 4], id="a link that is up and sick",
         ),
         pytest.param(
-            told(LINK_STATE, LINK, "h0-0-1-0/nvlink/0", "watch"),
+            ill("link.subhealthy", LINK, "watch"),
             [4, 4, 4, 4], [4, 4, 4, 4], id="a link that is watched",
         ),
         pytest.param(
-            told(INCIDENT_INFO, "i1", "link.flapping", "page", "", LINK, ""),
+            ill("link.flapping", LINK, "page"),
             [4, 4, 4, 4], [4, 3, 4, 4], id="a link that flaps",
         ),
         pytest.param(
-            told(INCIDENT_INFO, "i1", "power.capped", "ticket", "", "pod-0-r0", ""),
+            ill("power.capped", "pod-0-r0"),
             [4, 4, 4, 4], [0, 0, 0, 0], id="a rack that is short of power",
         ),
         pytest.param(
-            told(INCIDENT_INFO, "i1", "device.down", "page", "", "h0-0-2", ""),
+            ill("device.down", "h0-0-2", "page"),
             [4, 4, 0, 4], [4, 4, 0, 4], id="a host that is down",
         ),
         pytest.param(
-            told(INCIDENT_INFO, "i1", "accelerator.errors", "watch", "", "h0-0-2-1", ""),
+            ill("device.down", "pod-0-sw", "page"),
+            [4, 4, 4, 4], [0, 0, 0, 0], id="the switch before all of them is down",
+        ),
+        pytest.param(
+            ill("device.down", "pod-0-r0", "page"),
+            [0, 0, 0, 0], [0, 0, 0, 0], id="the rack is dark",
+        ),
+        pytest.param(
+            ill("parts.shared_component", "trunk-1"),
+            [4, 4, 4, 4], [4, 4, 4, 2], id="a trunk of two links is bent",
+        ),
+        pytest.param(
+            ill("cooling.thermal_contact", "h0-0-2-1"),
+            [4, 4, 4, 4], [4, 4, 3, 4], id="a cold plate that sits badly",
+        ),
+        pytest.param(
+            ill("accelerator.errors", "h0-0-2-1", "watch"),
             [4, 4, 4, 4], [4, 4, 4, 4], id="errors that are watched",
         ),
         pytest.param(
@@ -78,7 +93,7 @@ LINK = "h0-0-1-0/nvlink/0--pod-0-sw/h0-0-1-0"
             [4, 4, 4, 3], [4, 4, 4, 3], id="an accelerator that says it is ill",
         ),
         pytest.param(
-            told(INCIDENT_INFO, "i1", "no.such_kind", "page", "", "h0-0-2", ""),
+            ill("no.such_kind", "h0-0-2", "page"),
             [4, 4, 4, 4], [4, 4, 4, 4], id="a kind that nobody knows",
         ),
     ],
@@ -92,7 +107,7 @@ def test_what_is_ill_does_not_do_in_a_job_of_several(
 
 
 def test_ill_links_are_lost_to_larger_jobs_and_not_to_single_ones() -> None:
-    found = room(allocated(hall(), {}), told(LINK_STATE, LINK, "", "down"))
+    found = room(allocated(hall(), {}), ill("link.down", LINK, "page"))
     assert found.lost(1) == 0.0
     assert found.lost(4) == pytest.approx(4 / 16)
     assert found.lost(4, healthy=False) == 0.0

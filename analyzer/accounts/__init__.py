@@ -1,0 +1,1 @@
+"""Accounts: reads a store, incidents and events for the accounting of a domain's hours."""

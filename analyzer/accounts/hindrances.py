@@ -1,0 +1,112 @@
+"""Hindrances: what stood in the way of each accelerator in each bin, as incidents and events say.
+
+An incident counts for what it accuses and for its victims, the accelerators of their jobs
+included. What was suppressed, or never graver than a watch, took nothing from anybody.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+
+import numpy as np
+
+from analyzer.accounts.bins import Bins, binned, named
+from analyzer.evidence.domain.accounting import CAUSES, Bools
+from analyzer.evidence.domain.jobs import Jobs, jobs
+from analyzer.incidents.scope import in_scope
+from fabrichealth.catalogue.devices import SCHEDULABLE
+from fabrichealth.events import Event
+from fabrichealth.kinds import DEVICE_DOWN, DOMAIN_FRAGMENTED, IncidentKind, Severity
+from fabrichealth.model import Incident, Place
+from fabrichealth.store.protocol import Store
+from fabrichealth.topology import Topology
+
+LEAST_SEVERITY = Severity.WATCH
+"""Graver than this an incident takes something from somebody."""
+
+OF_KINDS = {
+    "link": "links", "optics": "links", "pfc": "links", "fabric": "links", "parts": "links",
+    "cooling": "cooling", "power": "power", "accelerator": "faults", "host": "links",
+}  # fmt: skip
+"""What stood in the way, by the first word of an incident's kind."""
+
+MAINTENANCE = 4 * 3600.0
+"""Of a maintenance that nobody ended (contract 4)."""
+
+
+def standing(
+    store: Store,
+    bins: Bins,
+    topology: Topology,
+    incidents: Iterable[Incident],
+    events: Sequence[Event],
+) -> dict[str, Bools]:
+    """Return by cause whether it stood in the way of each accelerator in each bin ([n, k])."""
+    found = {cause: np.zeros((len(bins.rows), bins.number), bool) for cause in CAUSES}
+    told = jobs(events)
+    place = {name: row for row, name in enumerate(bins.names)}
+    for incident in incidents:
+        cause = _cause(incident.kind, incident.culprit, topology)
+        if cause is None or incident.suppressed_by or incident.severity <= LEAST_SEVERITY:
+            continue
+        span = bins.span(incident.opened_at, incident.closed_at or bins.until)
+        hit = _hit((incident.culprit, *incident.victims), topology, told, incident.opened_at)
+        found[cause][[place[name] for name in hit if name in place], span] = True
+    _in_maintenance(found["maintenance"], bins, topology, events)
+    host = {name: number for number, name in enumerate(bins.inventory.host.names)}
+    open_ = binned(store, SCHEDULABLE, bins, len(host), named(host))
+    mine = bins.inventory.host.code[bins.rows]
+    with np.errstate(invalid="ignore"):
+        closed = np.where((mine >= 0)[:, None], open_[mine] < 0.5, False) if host else False
+    found["maintenance"] |= closed
+    return found
+
+
+def unfit(bins: Bins, domain: str, incidents: Iterable[Incident]) -> Bools:
+    """Return in which bins a job waited that did not fit into what was free ([k])."""
+    found = np.zeros(bins.number, bool)
+    for one in incidents:
+        if one.kind is DOMAIN_FRAGMENTED and one.culprit.id == domain:
+            found[bins.span(one.opened_at, one.closed_at or bins.until)] = True
+    return found
+
+
+def _cause(kind: IncidentKind, culprit: Place, topology: Topology) -> str | None:
+    """Return what an incident stands for; None where it takes nothing by itself."""
+    if kind is DEVICE_DOWN:
+        row = topology.devices.get(culprit.id)
+        return "links" if row is not None and row.role == "switch" else "faults"
+    return OF_KINDS.get(kind.name.partition(".")[0])
+
+
+def _hit(places: Iterable[Place], topology: Topology, told: Jobs, at: float) -> Collection[str]:
+    """Return the accelerators among places, those that they hold, and those of jobs."""
+    found: set[str] = set()
+    for place in places:
+        if place.type == "job":
+            found.update(
+                name for job in told.rows if job.name == place.id and job.until > at
+                for name in job.accelerators
+            )  # fmt: skip
+            continue
+        for device in topology.devices_of(place):
+            found.add(device)
+            found.update(topology.hosted.get(device, ()))
+    return found
+
+
+def _in_maintenance(found: Bools, bins: Bins, topology: Topology, events: Sequence[Event]) -> None:
+    """Mark what lies in the scope of a maintenance while it lasts."""
+    ends = [one for one in events if one.kind == "maintenance_end"]
+    for event in events:
+        if event.kind != "maintenance_start":
+            continue
+        over = [
+            one.at
+            for one in ends
+            if one.at >= event.at and (one.id == event.id if event.id else one.scope == event.scope)
+        ]
+        mine = [
+            row
+            for row, name in enumerate(bins.names)
+            if in_scope(Place("device", name), event.scope, topology)
+        ]
+        found[mine, bins.span(event.at, min(over, default=event.at + MAINTENANCE))] = True
