@@ -128,7 +128,10 @@ def row_mean(values: Floats) -> Floats:
 def possible(window: Window, values: Floats) -> Floats:
     """Return values of a window's metric, NaN in place of what no instrument can say."""
     low, high = window.metric.valid
-    if not values.size or not (np.nanmin(values) < low or np.nanmax(values) > high):
+    if not values.size:
+        return values
+    least, most = np.fmin.reduce(values, axis=None), np.fmax.reduce(values, axis=None)
+    if not (least < low or most > high):
         return values
     with np.errstate(invalid="ignore"):
         return np.where((values >= low) & (values <= high), values, np.nan)

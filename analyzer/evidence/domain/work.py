@@ -81,8 +81,8 @@ def _work(view: View) -> Work:
     said = row_mean(told.values)
     with np.errstate(invalid="ignore"):
         working = (said >= BUSY) & (tensor >= IDLE) & np.isfinite(power)
-    drawn = power / _usual(power, working, stock)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", divide="ignore"):  # a model of which all draw nothing
+        drawn = power / _usual(power, working, stock)
         faint = np.where(np.isfinite(drawn), drawn < FAINT, tensor < STILL)
         rests = (said >= BUSY) & (tensor < IDLE) & faint
         bursts = rests & (peak >= BURST)

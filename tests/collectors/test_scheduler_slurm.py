@@ -1,0 +1,264 @@
+"""Slurm's own words: sizes, indices, lists of hosts, its commands and its daemon."""
+
+import asyncio
+import json
+import os
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+from hypothesis import given
+from hypothesis import strategies as st
+
+from collectors.protocols.slurm_words import gres, hosts, number, tres
+from collectors.source import Target
+from collectors.sources.scheduler import Scheduler, SchedulerSettings
+from emulator.scheduling.slurm import SlurmController
+from emulator.scheduling.workload import Workload
+from emulator.tools.shelf import Shelf
+from fabrichealth.catalogue.accelerators import ALLOCATED
+from fabrichealth.catalogue.devices import HOST_ALLOCATED
+from fabrichealth.errors import MalformedReply, SourceUnavailable
+from fabrichealth.model import Reason, SeriesTable
+from tests.collectors.schedulers import AT, Seen, by_slurm, hall, workload
+from tests.fixtures import readings
+
+WORD = "open-sesame"
+
+
+@pytest.fixture
+def seen(tmp_path: Path) -> Seen:
+    return Seen(tmp_path)
+
+
+HELD = {f"host-0-{n}" for n in range(4)} | {"host-1-0", "host-1-2"}
+
+
+def test_without_indices_full_and_empty_hosts_are_known_and_others_are_counted(seen: Seen) -> None:
+    load = workload()
+    load.place("small", AT, host_1=(3,))
+    control = SlurmController(load, counts=True)
+    poll = seen.look(control.squeue(), control.nodes())
+    allocated = seen.said(poll, ALLOCATED)
+    assert {name for name in allocated if name.startswith("host-1-")} == set()
+    assert {allocated[f"host-0-{n}"] for n in range(4)} == {1.0}
+    assert {allocated[f"host-2-{n}"] for n in range(4)} == {0.0}
+    assert seen.said(poll, HOST_ALLOCATED)["host-1"] == 3.0
+    assert {one.reason for one in poll.refused} == {Reason.UNSUPPORTED}
+    start = next(event for event in poll.events if event.more.get("size") == 6)
+    assert start.more["hosts"] == ["host-0", "host-1"]
+
+
+def test_a_host_with_one_job_needs_no_indices_of_the_job(seen: Seen) -> None:
+    load = workload()
+    jobs = json.loads(SlurmController(load).squeue())
+    for job in jobs["jobs"]:
+        job["gres_detail"] = []
+    poll = seen.look(json.dumps(jobs), SlurmController(load).nodes())
+    start = next(event for event in poll.events if event.kind == "job_start")
+    assert set(start.more["accelerators"]) == HELD
+
+
+def test_who_waits_in_one_domain_waits_there(seen: Seen) -> None:
+    load = workload()
+    nodes = json.loads(SlurmController(load).nodes())
+    for node in nodes["nodes"]:
+        node["partitions"] = ["batch"] if node["name"] in {"host-2", "host-3"} else ["other"]
+    poll = seen.look(SlurmController(load).squeue(), json.dumps(nodes))
+    assert seen.pending(poll)["pod-1", "8"] == 1.0
+    pending = next(event for event in poll.events if event.kind == "job_pending")
+    assert pending.scope["domain"] == "pod-1"
+
+
+@pytest.mark.parametrize("reason", ["Dependency", "JobHeldUser", "QOSMaxGRESPerUser", "BeginTime"])
+def test_who_waits_for_something_else_than_room_is_not_counted(seen: Seen, reason: str) -> None:
+    load = Workload({"host-0": 4}, now=AT)
+    load.queue("held", 4, AT, reason)
+    poll = seen.look(*by_slurm(load))
+    assert seen.pending(poll) == {("", "0"): 0.0}
+    assert poll.events == []
+
+
+def test_a_list_of_jobs_alone_says_who_is_held_and_nobody_free(seen: Seen) -> None:
+    poll = seen.look(SlurmController(workload()).squeue())
+    allocated = seen.said(poll, ALLOCATED)
+    assert set(allocated) == HELD
+    assert set(allocated.values()) == {1.0}
+
+
+def test_a_list_of_hosts_alone_ends_no_job(seen: Seen) -> None:
+    load = workload()
+    seen.look(*by_slurm(load))
+    load.end("big")
+    assert seen.look(SlurmController(load).nodes(), at=AT + 30).events == []
+
+
+def test_more_held_than_there_are_costs_that_host_only(seen: Seen) -> None:
+    load = workload()
+    nodes = json.loads(SlurmController(load).nodes())
+    nodes["nodes"][0]["gres_used"] = "gpu:h100:9"
+    poll = seen.look(json.dumps(nodes))
+    assert "host-0" not in seen.said(poll, HOST_ALLOCATED)
+    assert seen.said(poll, HOST_ALLOCATED)["host-1"] == 2.0
+    assert Reason.IMPLAUSIBLE in {one.reason for one in poll.refused}
+
+
+def test_hosts_go_by_their_written_names(seen: Seen) -> None:
+    load = Workload({"node0.example": 4}, now=AT)
+    load.place("j", AT, **{"node0.example": (2,)})
+    poll = seen.look(*by_slurm(load))
+    assert seen.said(poll, ALLOCATED)["host-0-2"] == 1.0
+
+
+def test_counts_of_the_controller_say_no_sizes(seen: Seen) -> None:
+    poll = seen.look(json.dumps({"meta": {}, "statistics": {"jobs_pending": 40}}))
+    assert poll.readings == 0
+    assert [one.reason for one in poll.refused] == [Reason.UNSUPPORTED]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("", []),
+        ("a", ["a"]),
+        ("r[1-2]n[01-02],login", ["r1n01", "r1n02", "r2n01", "r2n02", "login"]),
+        ("n[08-11,7]", ["n08", "n09", "n10", "n11", "n7"]),
+        ("n[0-6:3]x", ["n0x", "n3x", "n6x"]),
+    ],
+)
+def test_lists_of_hosts(text: str, found: list[str]) -> None:
+    assert hosts(text) == found
+
+
+@pytest.mark.parametrize("text", ["n[1-", "n[1-99999999]", "n[a-b]", "n]1[", "n[1-9999]x[1-9999]"])
+def test_a_list_of_hosts_that_cannot_be(text: str) -> None:
+    with pytest.raises(MalformedReply):
+        hosts(text)
+
+
+KINDS = ("gpu", "npu")
+
+
+@pytest.mark.parametrize(
+    ("asked", "size"),
+    [
+        pytest.param({"tres_req_str": "cpu=8,gres/gpu=16"}, 16, id="accounted for"),
+        pytest.param({"tres_req_str": "cpu=8", "tres_per_job": "gres:gpu:3"}, 3, id="for the job"),
+        pytest.param({"tres_per_node": "gres/gpu:h100:4"}, 8, id="for each of two nodes"),
+        pytest.param({"tres_per_task": "gres/gpu=1"}, 6, id="for each of six tasks"),
+        pytest.param({"tres_per_socket": "gres:gpu:2"}, 4, id="for a socket of each node"),
+        pytest.param({"tres_req_str": "cpu=8"}, 0, id="none at all"),
+        pytest.param({}, 0, id="not told"),
+    ],
+)
+def test_what_a_job_asks_for_is_told_in_many_ways(
+    seen: Seen, asked: dict[str, str], size: int
+) -> None:
+    two = {"set": True, "infinite": False, "number": 2}
+    job = {"job_id": 7, "job_state": ["PENDING"], "node_count": two, "tasks": 6, **asked}
+    poll = seen.look(json.dumps({"jobs": [job]}))
+    assert seen.pending(poll)["", str(size)] == 1.0
+
+
+def test_a_job_that_is_completing_holds_nothing(seen: Seen) -> None:
+    job = {
+        "job_id": 7, "job_state": ["RUNNING", "COMPLETING"], "nodes": "host-0",
+        "gres_detail": [], "tres_alloc_str": "gres/gpu=4",
+    }  # fmt: skip
+    poll = seen.look(json.dumps({"jobs": [job]}))
+    assert poll.events == []
+    assert poll.refused == []
+
+
+@pytest.mark.parametrize(
+    ("text", "count", "indices"),
+    [
+        ("gpu:h100:8(S:0-1)", 8, None),
+        ("gpu:4(IDX:0-1,4-5)", 4, (0, 1, 4, 5)),
+        ("gpu:a100:2(IDX:0-1),gpu:v100:1(IDX:4),shard:0", 3, (0, 1, 4)),
+        ("gpu:a100:0(IDX:N/A)", 0, ()),
+        ("gres:gpu", 1, None),
+        ("craynetwork:4", 0, ()),
+        ("", 0, ()),
+    ],
+)
+def test_generic_resources(text: str, count: int, indices: tuple[int, ...] | None) -> None:
+    held = gres(text, KINDS)
+    assert held is not None
+    assert (held.count, held.indices) == (count, indices)
+
+
+def test_resources_that_are_not_told_are_not_zero() -> None:
+    assert gres("N/A", KINDS) is None
+    assert tres("", KINDS) is None
+    assert tres("cpu=1", KINDS) == 0
+    assert tres("cpu=8,gres/gpu=64,gres/gpu:h100=64", KINDS) == 64
+    assert number({"set": True, "infinite": True, "number": 5}) is None
+
+
+@given(st.text(st.sampled_from("ghpu:()[]IDX0123,-/=n%"), max_size=40))
+def test_any_words_of_slurm_are_read_or_malformed(text: str) -> None:
+    for read in (hosts, lambda words: gres(words, KINDS), lambda words: tres(words, KINDS)):
+        with suppress(MalformedReply):
+            read(text)
+
+
+async def test_slurmrestd_is_read_below_its_folder_with_its_token(tmp_path: Path) -> None:
+    control = SlurmController(workload())
+    asked: list[tuple[str, str]] = []
+
+    async def answer(request: web.Request) -> web.Response:
+        asked.append((request.path, request.headers.get("X-SLURM-USER-TOKEN", "")))
+        text = control.squeue() if request.match_info["what"] == "jobs" else control.nodes()
+        return web.Response(text=text, content_type="application/json")
+
+    app = web.Application()
+    app.router.add_get("/slurm/v0.0.40/{what}/", answer)
+    async with TestServer(app) as server:
+        (tmp_path / "token").write_text(f"{WORD}\n")
+        target = Target(
+            "slurm", "scheduler", str(server.make_url("/slurm/v0.0.40")), "",
+            {"secret_file": str(tmp_path / "token")}, hall(),
+        )  # fmt: skip
+        source = Scheduler(SchedulerSettings(), target, SeriesTable())
+        poll = await source.read(AT)
+        await source.close()
+    assert asked == [("/slurm/v0.0.40/jobs/", WORD), ("/slurm/v0.0.40/nodes/", WORD)]
+    assert len(readings(poll, source.table, ALLOCATED)) == 16
+
+
+def shelf(folder: Path, control: SlurmController, *, old: bool = False) -> Shelf:
+    tools = Shelf(folder)
+    tools.put(("squeue", "--json"), control.squeue())
+    tools.put(("scontrol", "--version"), "slurm\n")
+    if old:
+        tools.put(("sinfo", "--json"), control.nodes())
+    else:
+        tools.put(("scontrol", "show", "nodes", "--json"), control.nodes())
+    return tools
+
+
+@pytest.mark.parametrize("old", [False, True], ids=["scontrol", "sinfo of an old version"])
+@pytest.mark.parametrize("on_path", [False, True], ids=["in a folder", "on the path"])
+async def test_slurm_is_read_by_its_own_commands(
+    old: bool, on_path: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tools = shelf(tmp_path, SlurmController(workload(), new=not old), old=old)
+    if on_path:
+        monkeypatch.setenv("PATH", f"{tools.bin}{os.pathsep}{os.environ['PATH']}")
+    target = Target("s", "scheduler", "" if on_path else str(tools.bin), topology=hall())
+    source = Scheduler(SchedulerSettings(), target, SeriesTable())
+    poll = await asyncio.wait_for(source.read(AT), 20)
+    assert len(readings(poll, source.table, ALLOCATED)) == 16
+    assert poll.missing == []
+
+
+async def test_a_host_without_slurm_is_unavailable(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    source = Scheduler(SchedulerSettings(), Target("s", "scheduler"), SeriesTable())
+    with pytest.raises(SourceUnavailable, match=r"\As: squeue cannot be run"):
+        await source.read(AT)
