@@ -279,7 +279,7 @@ DOMAIN_HIDDEN_IDLE = _kind(
     _TICKET,
     25,
     "The average hides accelerators that stand idle.",
-    "See who holds the idle accelerators named.",
+    "See who holds the idle accelerators; `explain DOMAIN` tells what else takes its time.",
     statistical=True,
 )
 DOMAIN_STRAGGLER = _kind(
@@ -287,8 +287,8 @@ DOMAIN_STRAGGLER = _kind(
     "device",
     _TICKET,
     4,  # found by comparison: what else is known of the same machine names it
-    "One accelerator holds back its peers.",
-    "Drain and examine the accelerator named.",
+    "One accelerator, host or rail holds back the others of its job.",
+    "Examine the machine named for heat, clocks and links; drain it if that is safe.",
     statistical=True,
 )
 DOMAIN_FRAGMENTED = _kind(

@@ -165,7 +165,7 @@ def _evidence(done: Work, found: Idling, answering: list[Owner]) -> list[Evidenc
         lines.append(evidence(UTILIZATION, (stock.names[row],), mean, at, says, found.busy))
     for one in found.illusions:
         says = f"{one.illusion}: a mean that {HOW[one.illusion]} says {one.mean:.0%}"
-        lines.append(_of_all(found, one.mean, found.plain, at, says))
+        lines.append(_of_all(found, {"mean": one.illusion}, one.mean, found.plain, at, says))
     for row in found.rows[done.rests[found.rows]][:1].tolist():
         labels, active = (stock.names[row],), float(done.tensor[row])
         says = "activity of its matrix units while it says that it is busy"
@@ -174,12 +174,14 @@ def _evidence(done: Work, found: Idling, answering: list[Owner]) -> list[Evidenc
     for cluster in together(stock, domain, found.rows)[:2]:
         says = f"{cluster.idle} of {cluster.members} accelerators of {cluster.name} idle together"
         share = len(found.rows) / len(domain)
-        lines.append(_of_all(found, cluster.idle / cluster.members, share, at, says))
+        part = {"part": cluster.name}
+        lines.append(_of_all(found, part, cluster.idle / cluster.members, share, at, says))
     return lines[:MOST_LINES]
 
 
-def _of_all(found: Idling, value: float, expected: float, at: float, says: str) -> Evidence:
-    """Return a line that is about the domain and not about one accelerator."""
-    return Evidence(
-        UTILIZATION, {"domain": found.domain}, value, expected, UTILIZATION.unit.value, at, says
-    )
+def _of_all(
+    found: Idling, what: dict[str, str], value: float, expected: float, at: float, says: str
+) -> Evidence:
+    """Return a line that is about the domain, or a part of it, and not about one accelerator."""
+    labels = {"domain": found.domain, **what}
+    return Evidence(UTILIZATION, labels, value, expected, UTILIZATION.unit.value, at, says)

@@ -95,12 +95,17 @@ def lift(finding: Finding, topology: Topology) -> Place:
     return place_of(about)
 
 
+def subject(culprit: Place, kind: IncidentKind) -> tuple[Place, str]:
+    """Return what is one incident: a culprit; of a domain, which has no one fault, each kind."""
+    return culprit, kind.name if culprit.type == "domain" else ""
+
+
 def claims(findings: Iterable[Finding], topology: Topology) -> list[Claim]:
     """Return one claim per culprit, racks put together."""
-    found: dict[Place, Claim] = {}
+    found: dict[tuple[Place, str], Claim] = {}
     for finding in findings:
         place = lift(finding, topology)
-        claim = found.setdefault(place, Claim(place, []))
+        claim = found.setdefault(subject(place, finding.kind), Claim(place, []))
         claim.findings.append(finding)
         claim.victims = list(dict.fromkeys([*claim.victims, *finding.victims]))
     return _racks(list(found.values()), topology)

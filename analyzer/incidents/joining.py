@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from analyzer.incidents.alternatives import consider
 from analyzer.incidents.chain import UPSTREAM, Ill, follows, hot
-from analyzer.incidents.claims import SLACK, Claim, Rival, weight
+from analyzer.incidents.claims import SLACK, Claim, Rival, subject, weight
 from analyzer.incidents.explaining import (
     LISTED,
     PAUSING,
@@ -39,7 +39,8 @@ TAIL = 300.0
 
 def home(ledger: Ledger, claim: Claim, topology: Topology) -> Incident | None:
     """Return the open incident that a claim belongs to."""
-    same = next((one for one in ledger.incidents if one.culprit == claim.culprit), None)
+    mine = subject(claim.culprit, claim.kind)
+    same = next((one for one in ledger.incidents if subject(one.culprit, one.kind) == mine), None)
     graver = next((one for one in ledger.incidents if _swallows(one, claim, topology)), None)
     # what began after the culprit's own incident was quiet may have another cause now
     if graver is not None and (same is None or claim.since > same.last_seen + SLACK):
@@ -116,7 +117,7 @@ def apart(ledger: Ledger, claim: Claim) -> Incident | None:
     It goes on under its own name: who looked at it, and what was said of it, is not lost.
     """
     for place, one in enumerate(ledger.merged):
-        if one.culprit == claim.culprit:
+        if subject(one.culprit, one.kind) == subject(claim.culprit, claim.kind):
             one.closed_at, one.merged_into = None, None
             ledger.incidents.append(ledger.merged.pop(place))
             return one

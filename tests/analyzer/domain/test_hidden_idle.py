@@ -198,6 +198,12 @@ def test_a_domain_of_one_card_hides_nothing() -> None:
     assert said("domain_hidden_idle", each(UTILIZATION, ["host-0-0"], 0.0), topology=alone) == []
 
 
+def test_each_line_of_evidence_is_of_its_own_and_none_takes_anothers_place() -> None:
+    (finding,) = said("domain_hidden_idle", busy(EVERY[:16], 0.95))
+    keys = [(str(line.metric), *sorted(line.labels.items())) for line in finding.evidence]
+    assert len(set(keys)) == len(keys) >= 3
+
+
 def test_hosts_that_are_cordoned_answer_for_their_cards_and_racks_are_named() -> None:
     (finding,) = said(
         "domain_hidden_idle",
