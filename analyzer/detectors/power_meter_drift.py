@@ -80,13 +80,16 @@ class PowerMeterDrift(Detector[PowerMeterDriftSettings]):
             return
         off = [_off(one, self.settings.least_watts) for one in (long, late)]
         same = np.isnan(off[1]) | (np.sign(off[0]) == np.sign(off[1]))
-        both = np.fmin(np.abs(off[0]), np.abs(off[1])) / self.settings.apart
+        allowed = [one.allowed(self.settings.apart) for one in (long, late)]
+        both = np.fmin(np.abs(off[0]) / allowed[0], np.abs(off[1]) / allowed[1])
         both = np.where(same & np.isfinite(off[0]), both, 0.0)
         both[:, RACK] = np.where(_alone(long, both[:, RACK] >= 1.0), both[:, RACK], 0.0)
         score = np.nan_to_num(both)
         before = {str(one.about): one.since for one in view.before}
         for feed in np.flatnonzero(score.max(axis=1) >= 1.0).tolist():
-            yield _finding(view, long, feed, score[feed], off[0][feed], self.settings, before)
+            yield _finding(
+                view, long, feed, score[feed], off[0][feed], allowed[0][feed], self.settings, before
+            )
 
 
 def _off(one: Metered, least: float) -> Floats:
@@ -117,6 +120,7 @@ def _finding(
     feed: int,
     score: Floats,
     off: Floats,
+    allowed: Floats,
     own: PowerMeterDriftSettings,
     before: dict[str, float],
 ) -> Finding:
@@ -151,6 +155,7 @@ def _finding(
         ],
         because=(
             f"{name} reads {one.watts[feed, READ]:.0f} W where {words} says {beside:.0f} W, "
-            f"{off[worst]:+.1%} over {own.span / 60:.0f} min; {own.apart:.0%} is allowed{with_read}"
+            f"{off[worst]:+.1%} over {own.span / 60:.0f} min; {allowed[worst]:.0%} is "
+            f"allowed{with_read}"
         ),
     )  # fmt: skip

@@ -21,6 +21,9 @@ OFFSET = 0.6
 """Kelvin by which a pair of sensors of 0.2 K may be apart for good, which weighs more at a small
 rise: twice the 0.28 K of their difference, since a hall has hundreds of pairs."""
 
+WANDER = 0.15
+"""Kelvin of it that come and go with warmth and flow; at a rise of 3 K they are 5 % of the heat."""
+
 EXPLAINED = 0.5
 """A fault explains a change if it leaves less than this share of it."""
 
@@ -32,7 +35,7 @@ class Balance:
     error: Floats
     """[place, bin + 1]; NaN where load, flow or a temperature is not known, or load is low."""
     slack: Floats
-    """What a constant offset of the temperatures may explain of it ([place, bin + 1])."""
+    """What offsets of the temperatures may explain of it ([place, bin + 1])."""
 
     @property
     def settled(self) -> Floats:
@@ -58,7 +61,7 @@ def heat_balance(cooling: Cooling) -> Balance:
             judged = (cooling.load >= LEAST_LOAD * high) & (cooling.heat > 0) & (rise > 0.5)
             ratio = np.log(np.where(judged, cooling.heat / cooling.load, np.nan))
             chosen = np.where(reference(cooling, ratio), rise, np.nan)
-            slack = OFFSET * np.abs(1.0 / rise - 1.0 / row_median(chosen)[:, None])
+            slack = OFFSET * np.abs(1.0 / rise - 1.0 / row_median(chosen)[:, None]) + WANDER / rise
         return Balance(ratio - usual(cooling, ratio, ())[:, None], slack)
 
     return cooling.once("heat balance", work)

@@ -21,6 +21,14 @@ FILM = 0.25
 FILMS = (0.0, 0.8)
 """A plate without a film, and a film alone."""
 
+BOTH_SIDES = 0.5
+"""Power of one side's flow at the most that a past is believed to show: half of what resists is on
+the other side of the plate, and temperatures that are apart make up the rest."""
+
+OFFSET = 0.3
+"""Kelvin by which each side's temperatures may be apart for good; at an end where the two sides
+nearly meet that is much of the mean difference, more or less so as flows change."""
+
 VARIED = 0.2
 """Logarithm by which a flow must have ranged to show it."""
 
@@ -54,14 +62,24 @@ def _exchanger(cooling: Cooling) -> Exchanger:
         judged = (heat > 0) & (heat >= LEAST_LOAD * row_quantile(heat, 0.9)[:, None])
         judged &= ~cooling.places.branched[:, None] & (cold_end > LEAST_KELVIN)
         one, other = np.where(judged, cold_end, np.nan), np.where(warm_end > 0, warm_end, np.nan)
-        parts = np.log(one / other)
-        mean = np.where(np.abs(parts) < 1e-3, one, (one - other) / parts)
+        mean = _mean(one, other)
+        meet = np.log(_mean(one, other + OFFSET) / _mean(one, np.maximum(other - OFFSET, 0.05)))
         whole = np.log(heat / mean) - FILM * np.log(cooling[FLOW_TO])
         short = np.log(heat / one)
         flow = np.log(np.where(water > 0, water, np.nan))
     known = np.asarray(np.isfinite(whole).any(axis=1), np.bool_)
     raw = np.where(known[:, None], whole, short)
-    return _allowed(cooling, raw, flow)
+    meet = np.where(known[:, None], meet / 2.0, 0.0)
+    usual_meet = row_median(np.where(reference(cooling, raw), meet, np.nan))
+    found = _allowed(cooling, raw, flow)
+    apart = np.abs(meet - usual_meet[:, None])
+    return Exchanger(found.log, found.doubt + np.where(np.isfinite(apart), apart, 0.0))
+
+
+def _mean(one: Floats, other: Floats) -> Floats:
+    """Return the logarithmic mean of the differences at both ends, K."""
+    parts = np.log(one / other)
+    return np.where(np.abs(parts) < 1e-3, one, (one - other) / parts)
 
 
 def _allowed(cooling: Cooling, raw: Floats, flow: Floats) -> Exchanger:
@@ -74,7 +92,7 @@ def _allowed(cooling: Cooling, raw: Floats, flow: Floats) -> Exchanger:
     with np.errstate(all="ignore"):
         slope = np.nansum(dx * dy, axis=1) / np.nansum(dx * dx, axis=1)
         shown = (high - low >= VARIED) & np.isfinite(slope)
-        power = np.where(shown, np.clip(slope, *FILMS), FILM)
+        power = np.where(shown, np.clip(slope, FILMS[0], BOTH_SIDES), FILM)
         away = np.where(np.isfinite(flow) & np.isfinite(middle)[:, None],
                         flow - middle[:, None], 0.0)  # fmt: skip
         above = np.nan_to_num(np.maximum(flow - high[:, None], 0.0))

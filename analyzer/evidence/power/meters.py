@@ -48,6 +48,23 @@ class Metered:
     read: Window
     row_of: dict[str, int]
     """Row of `read` of each feed."""
+    swing: Floats
+    """Watts by which the mean may be off since power moved between polls ([f])."""
+    share_of_rack: Floats
+    """Share of its rack's power that a feed carries, times the root of how many there are ([f])."""
+
+    def allowed(self, apart: float) -> Floats:
+        """Return by what share the power read may differ from each other way ([f, way]).
+
+        `apart` is that of two meters. An energy counter also knows what flowed between polls; what
+        a rack's meter leaves for a feed has the errors of all the rack's meters in it.
+        """
+        found = np.full(self.watts.shape, apart)
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            more = self.swing / self.watts[:, ENERGY]
+        found[:, ENERGY] += np.where(np.isfinite(more), np.abs(more), 0.0)
+        found[:, RACK] /= np.where(self.share_of_rack > 0, self.share_of_rack, 1.0)
+        return found
 
 
 @np.errstate(over="ignore", invalid="ignore", divide="ignore")  # one wild reading is none
@@ -60,7 +77,8 @@ def metered(view: View, seconds: float) -> Metered:
     racks = tuple(read.labels(rows[name])[0] for name in names)
     watts = np.full((len(names), len(WORDS)), np.nan)
     if not names:
-        return Metered(names, racks, watts, np.empty(0), read, rows)
+        none = np.empty(0)
+        return Metered(names, racks, watts, none, read, rows, none, none)
     mine = [rows[name] for name in names]
     polls = (read.until - read.times[mine] < seconds).sum(axis=1)
     covered = polls * read.period[mine] >= COVERED * np.minimum(seconds, read.seconds)
@@ -69,8 +87,23 @@ def metered(view: View, seconds: float) -> Metered:
     factor = _by_name(view, FEED_POWER_FACTOR, names, seconds)
     watts[:, PRODUCT] = apparent * np.abs(factor)
     watts[:, ENERGY] = _energy(view, names, seconds)
-    watts[:, RACK] = _left(view, names, racks, watts[:, READ], seconds)
-    return Metered(names, racks, watts, apparent, read, rows)
+    watts[:, RACK], whole = _left(view, names, racks, watts[:, READ], seconds)
+    feeds = np.array([racks.count(rack) for rack in racks])
+    share = watts[:, RACK] / whole * np.sqrt(feeds)
+    return Metered(names, racks, watts, apparent, read, rows, _swing(read, mine, seconds), share)
+
+
+def _swing(read: Window, rows: list[int], seconds: float) -> Floats:
+    """Return how far the mean of polls may be from that of all moments ([row], watts).
+
+    Between two polls power was anything between them, if it went straight.
+    """
+    times = read.times[rows]
+    inside = np.where(read.until - times < seconds, read.values[rows], np.nan)
+    steps, spent = np.abs(np.diff(inside, axis=1)), np.diff(times, axis=1)
+    known = np.isfinite(steps) & np.isfinite(spent)
+    span = np.where(known, spent, 0.0).sum(axis=1)
+    return np.asarray(np.where(known, steps * spent, 0.0).sum(axis=1) / span, np.float64)
 
 
 def _by_name(view: View, metric: Metric, names: tuple[str, ...], seconds: float) -> Floats:
@@ -151,10 +184,10 @@ def _energy(view: View, names: tuple[str, ...], seconds: float) -> Floats:
 
 def _left(
     view: View, names: tuple[str, ...], racks: tuple[str, ...], read: Floats, seconds: float
-) -> Floats:
-    """Return what the rack's meter leaves for each feed once its others are taken off ([f]).
+) -> tuple[Floats, Floats]:
+    """Return what the rack's meter leaves for each feed once its others are taken off, and its all.
 
-    Only where every feed that the topology knows of the rack is read.
+    [f] each; only where every feed that the topology knows of the rack is read.
     """
     window = view[RACK_POWER]
     mean = heard_lately(window, window.values, seconds)
@@ -165,7 +198,8 @@ def _left(
     known: dict[str, dict[str, float]] = {}
     for name, rack, watts in zip(names, racks, read.tolist(), strict=True):
         known.setdefault(rack, {})[name] = watts
-    return np.array(
+    whole = np.array([total.get(rack, np.nan) for rack in racks], np.float64)
+    left = np.array(
         [
             total.get(rack, np.nan) - sum(known[rack].values()) + known[rack][name]
             if written.get(rack) and written[rack] == known[rack].keys() else np.nan
@@ -173,3 +207,4 @@ def _left(
         ],
         np.float64,
     )  # fmt: skip
+    return left, whole
