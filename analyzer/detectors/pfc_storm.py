@@ -28,6 +28,9 @@ from fabrichealth.settings import Duration, seconds
 MOST_EDGES = 2000
 """Told as series; a storm over a whole fabric has more, of which the strongest say enough."""
 
+UNSEEN = 0.2
+"""Share that something unseen must explain where all that could be seen are victims."""
+
 ENDS_DIFFER = 0.2
 """What one end stops is what the other is stopped for; beyond this share one of them errs (C1)."""
 
@@ -64,8 +67,11 @@ class PfcStorm(Detector[PfcStormSettings]):
         before = {str(finding.about): finding.since for finding in view.before}
         ring = circling(found)
         stuck = {port.device for port in ring}
+        ends = {origin.priority for origin in found.origins if not origin.forwards}
         for origin in found.origins:
-            if origin.forwards and origin.share < self.settings.explained:
+            alone = not origin.seen and origin.priority not in ends
+            least = UNSEEN if alone else self.settings.explained
+            if origin.forwards and origin.share < least:
                 continue  # what stops it in turn was only not seen
             if origin.port in ring or origin.stopped in ring:
                 continue  # nobody in a circle stops the others: it is a deadlock
@@ -77,6 +83,8 @@ class PfcStorm(Detector[PfcStormSettings]):
             if not found.lasting(origin, self.settings.duty / 2):
                 continue
             since = begun(view, origin, self.settings.duty / 2)
+            if origin.forwards and not found.has_told(origin, since):
+                continue  # it may be stopped itself, and was not asked since
             yield Finding(
                 kind=PFC_STORM,
                 about=origin.port,

@@ -30,13 +30,14 @@ class Circle:
     most queues outside the circle feed. What waits for the trigger may be paused as soon as it."""
 
 
-def closed(queues: Queues, graph: Waits, stand: Standing) -> Bools:
+def closed(queues: Queues, graph: Waits, stand: Standing, late: Bools | None = None) -> Bools:
     """Return which standing queues wait, on every way, for others that stand ([n]).
 
     From the others a way leads to something that may let go: a host, whatever is not read, or a
     queue that moves, though not so much that nothing that waits for it could stand still. A
     switch that stops others for no reason that the rule of tiers knows is none of these.
-    `graph` is who waits for whom by what is known of routes.
+    `graph` is who waits for whom by what is known of routes; `late` ([n]) says where the far end
+    has not told yet what it waits for itself: that may be a way out.
     """
     waiting = np.bincount(graph.blocking, minlength=graph.vertices)
     holding = np.ones(graph.vertices, bool)
@@ -44,6 +45,8 @@ def closed(queues: Queues, graph: Waits, stand: Standing) -> Bools:
     out = np.zeros(graph.vertices, bool)
     out[: graph.n] = ~stand.still & holding[: graph.n]
     out[graph.n :] = queues.ends | queues.unseen | (queues.far < 0)
+    if late is not None:
+        out[: graph.n] |= late
     edges = holding[graph.blocking]
     one, other = graph.waiting[edges], graph.blocking[edges]
     while True:

@@ -25,7 +25,8 @@ def stands(found: Reasons, polls: int = LEAST_POLLS, before: int = 0) -> Standin
 
 def deadlocks(found: Reasons, since: Floats) -> list[Circle]:
     """Return the deadlocks; `since` says when each vertex was first paused (unix s, [n])."""
-    return _rings(found, [closed(found.queues, found.graph, stands(found))], since)
+    shut = closed(found.queues, found.graph, stands(found), found.pauses.behind(found.chosen))
+    return _rings(found, [shut], since)
 
 
 def circling(found: Reasons) -> set[Port]:

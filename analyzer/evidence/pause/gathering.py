@@ -69,6 +69,8 @@ class Pauses:
     """The same of each queue, [q]: some targets are read closely for a while."""
     silent: Bools
     """Devices that say nothing of pauses themselves, whatever their neighbours say of them, [d]."""
+    heard: Floats
+    """When each device last said anything of pauses, unix seconds, [d]; NaN: never."""
 
     @property
     def congested(self) -> Floats:
@@ -93,11 +95,7 @@ class Pauses:
         far = ports.far_queues(chosen)
         place = np.minimum(np.searchsorted(chosen, far), max(len(chosen) - 1, 0))
         met = (far >= 0) & (chosen[place] == far) if len(chosen) else np.zeros(0, bool)
-        speaks = np.zeros(int(ports.device.max(initial=-1)) + 2, bool)
-        known = np.isfinite(self.occupancy)
-        for share in (self.stopped.share, self.stops.share):
-            known |= np.isfinite(share).any(axis=1)
-        speaks[ports.device[known.reshape(-1, PRIORITIES).any(axis=1)]] = True
+        unseen = np.append(self.silent, True)[ports.far_device[port]]
         return Queues(
             ports.device[port],
             port,
@@ -105,13 +103,31 @@ class Pauses:
             np.where(met, place, -1),
             ports.far_device[port],
             ports.ends[port],
-            ~speaks[ports.far_device[port]],
+            unseen,
             ports.upward[port],
             self.stopped.share[chosen],
             self.congested[chosen],
             self._dark()[ports.far_device[port]],
             self.speed[chosen],
         )
+
+    def behind(self, chosen: Places) -> Bools:
+        """Return which queues' far ends have not told yet of what stops these queues now ([n]).
+
+        Either they were not read since, or their counters are refreshed more seldom: they stand at
+        no pause while this end has just begun to count. After a whole window they keep none.
+        """
+        ports = self.crossings
+        far, device = ports.far_queues(chosen), ports.far_device[chosen // PRIORITIES]
+        now = np.fmax.reduce(self.heard, initial=-np.inf)
+        own = self.stopped.share[chosen]
+        with np.errstate(invalid="ignore"):
+            spoke = np.append(self.heard, np.nan)[device]
+            late = now - spoke > STOOD * self.pace[chosen]
+            held = (own[:, -STOOD:] > COUNTS_ON).all(axis=1) & ~(own > COUNTS_ON).all(axis=1)
+            theirs = self.stops.share[far][:, -STOOD:]
+            denies = (far >= 0) & (np.fmax.reduce(theirs, axis=1) <= PAUSED)
+        return np.asarray(late | (held & denies), np.bool_)
 
     def _dark(self) -> Places:
         """Return each device's number, the same for silent switches that are cabled together ([d]).
@@ -171,7 +187,20 @@ def _gather(view: View) -> Pauses | None:
         float(np.median(periods)) if len(periods) else float("nan"),
         _pace(size, [*by_queue, (waits, np.where(waiting < 0, -1, waiting * PRIORITIES))], far),
         silent,
+        _heard(
+            ports, [*zip(told, (queue for _, queue in by_queue), strict=True), (waits, waiting)]
+        ),
     )
+
+
+def _heard(ports: Crossings, told: list[tuple[Window, Places]]) -> Floats:
+    """Return when each device was last read, [d]; `told` has queues, or ports in the last."""
+    heard = np.full(int(ports.device.max(initial=-1)) + 1, np.nan)
+    for place, (window, rows) in enumerate(told):
+        known = np.flatnonzero((rows >= 0) & np.isfinite(window.last_at))
+        port = rows[known] // (1 if place == len(told) - 1 else PRIORITIES)
+        np.fmax.at(heard, ports.device[port], window.last_at[known])
+    return heard
 
 
 def _pace(size: int, told: list[tuple[Window, Places]], far: Places) -> Floats:
@@ -195,7 +224,7 @@ def _credits(stopped: Shares, waits: Window, place: Places) -> None:
     """Count time without credits (InfiniBand) as pauses of priority 0."""
     if not len(waits):
         return
-    told, moved, rate = placed(waits, place * PRIORITIES, POLLS)
+    told, moved, rate = placed(waits, place * PRIORITIES, POLLS, IMPOSSIBLE)
     stopped.share[told], stopped.exact[told] = 0.0, True
     with np.errstate(invalid="ignore"):
         stopped.share[moved] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))

@@ -19,7 +19,9 @@ DEEPEST = 32
 
 SETTLED = 1e-6
 
-MOST_TOLD = 3
+MOST = 64
+"""Origins of one tree: each is judged by what it stops itself, and a crowd of lesser ones beside a
+storm must not hide it."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -85,7 +87,7 @@ def trees(graph: Waits, paused: Floats) -> list[Tree]:
     for members in np.split(involved, starts[1:]):
         queues = members[members < graph.n]
         seconds = float(paused[queues].sum())
-        best = members[np.argsort(-arrived[members], kind="stable")][:MOST_TOLD]
+        best = members[np.argsort(-arrived[members], kind="stable")][:MOST]
         best = best[arrived[best] > 0]
         circling = float((paused[queues] * (1.0 - home[queues])).sum())
         whole = seconds or 1.0

@@ -183,7 +183,7 @@ class Reasons:
             own if vertex >= n else None,
             queue % PRIORITIES,
             queue,
-            vertex < n or bool(self.queues.ends[place]) or self._heard(place),
+            vertex < n or bool(self.queues.ends[place]) or self._seen(place),
             vertex >= n and not bool(self.queues.ends[place]) and far is not None,
             share,
             tuple(dict.fromkeys(self.port(one) for one in waiting.tolist())),
@@ -191,7 +191,7 @@ class Reasons:
             self._branches(vertex),
         )
 
-    def _heard(self, place: int) -> bool:
+    def _seen(self, place: int) -> bool:
         """Return whether what faces a vertex speaks itself."""
         far = int(self.queues.far_device[place])
         return far >= 0 and not bool(self.pauses.silent[far])
@@ -237,6 +237,23 @@ class Reasons:
             priority = int(self.queues.priority[waiting])
             found.append((self.port(waiting), self._end(edge), priority, float(weight[edge])))
         return found
+
+    def has_told(self, origin: Origin, since: float) -> bool:
+        """Return whether the device that stops others said what stops itself, well after it began.
+
+        What is silent never does, and is told of as such.
+        """
+        device = self._device(origin.port)
+        if device is None or self.pauses.silent[device]:
+            return True
+        mine = np.repeat(self.pauses.crossings.device, PRIORITIES) == device
+        pace = float(np.nanmedian(np.where(mine, self.pauses.pace, np.nan)))
+        late = bool(self.pauses.behind(np.array([origin.queue], np.intp))[0])
+        return not late and bool(self.pauses.heard[device] >= since + 0.5 * pace)
+
+    def _device(self, port: Port) -> int | None:
+        place = self.pauses.crossings.find(port)
+        return None if place is None else int(self.pauses.crossings.device[place])
 
     def port_of(self, origin: Origin) -> int:
         """Return the number of the port whose queue an origin is, or stops."""

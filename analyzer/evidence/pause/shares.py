@@ -78,16 +78,18 @@ def rates(window: Window, polls: int, most: float = np.inf) -> tuple[Places, Flo
     Per second; NaN over a reset, and where nothing was read; rows that are not heard of now are
     left out. Most queues of a fabric never move, so only the others are worked out.
     """
-    values = window.values[:, -polls - 1 :]
+    # what came all at once at the window's edge is laid over polls before it
+    wide = 2 * polls if np.isfinite(most) else polls
+    values = window.values[:, -wide - 1 :]
     known = np.isfinite(values)
     low = np.min(values, axis=1, where=known, initial=np.inf)
     moves = np.max(values, axis=1, where=known, initial=-np.inf) > low
     moved = np.flatnonzero(moves & heard(window, polls))
-    times = window.at[:, -polls - 1 :][window.clock[moved]]
+    times = window.at[:, -wide - 1 :][window.clock[moved]]
     steps = increases(values[moved], np.where(known[moved], times, np.nan))
     rate = steps.rate()[:, 1:]
     if np.isfinite(most):
-        rate = spread(rate, steps.seconds[:, 1:], most)
+        rate = spread(rate, steps.seconds[:, 1:], most)[:, -polls:]
     if rate.shape[1] < polls:
         rate = np.concatenate([np.full((len(rate), polls - rate.shape[1]), np.nan), rate], axis=1)
     return moved, rate
