@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.evidence.cooling.balance import LEAST_LOAD
+from analyzer.evidence.cooling.balance import LEAST_LOAD, OFFSET
 from analyzer.evidence.cooling.baselines import reference
 from analyzer.evidence.cooling.loops import COLD, FLOW_TO, WARM, Cooling
 from fabrichealth.model import Floats
@@ -24,10 +24,6 @@ FILMS = (0.0, 0.8)
 BOTH_SIDES = 0.5
 """Power of one side's flow at the most that a past is believed to show: half of what resists is on
 the other side of the plate, and temperatures that are apart make up the rest."""
-
-OFFSET = 0.3
-"""Kelvin by which each side's temperatures may be apart for good; at an end where the two sides
-nearly meet that is much of the mean difference, more or less so as flows change."""
 
 VARIED = 0.2
 """Logarithm by which a flow must have ranged to show it."""
@@ -63,6 +59,7 @@ def _exchanger(cooling: Cooling) -> Exchanger:
         judged &= ~cooling.places.branched[:, None] & (cold_end > LEAST_KELVIN)
         one, other = np.where(judged, cold_end, np.nan), np.where(warm_end > 0, warm_end, np.nan)
         mean = _mean(one, other)
+        # at an end where the two sides nearly meet, sensors apart are much of the mean difference
         meet = np.log(_mean(one, other + OFFSET) / _mean(one, np.maximum(other - OFFSET, 0.05)))
         whole = np.log(heat / mean) - FILM * np.log(cooling[FLOW_TO])
         short = np.log(heat / one)
