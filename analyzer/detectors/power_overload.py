@@ -15,7 +15,7 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.durations import unbroken
 from analyzer.evidence.power.feeds import Feeds, feeds, lately
-from analyzer.evidence.power.heat import heat, seconds_to_trip
+from analyzer.evidence.power.heat import borne_out, heat, seconds_to_trip
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.power import FEED_BREAKER, FEED_CURRENT
 from fabrichealth.kinds import POWER_OVERLOAD
@@ -79,9 +79,10 @@ class PowerOverload(Detector[PowerOverloadSettings]):
         found = feeds(view)
         if not len(found.current):
             return
-        theta = heat(found.load, found.current, self.settings.thermal_time)
-        lately_carried = lately(found.current, found.load, self.settings.short_span)
-        limits = self._limits(found, theta, lately_carried)
+        load = borne_out(found.load)
+        theta = heat(load, found.current, self.settings.thermal_time)
+        lately_carried = lately(found.current, load, self.settings.short_span)
+        limits = self._limits(found, load, theta, lately_carried)
         score = np.where(found.heard, np.max([one.score for one in limits], axis=0), 0.0)
         before = {str(one.about.id): one for one in view.before if isinstance(one.about, Place)}
         kept = np.array([name in before for name in found.names], np.bool_)[found.feed_of]
@@ -100,11 +101,11 @@ class PowerOverload(Detector[PowerOverloadSettings]):
             return 0.0
         return float((found.heard & np.isfinite(found.breaker[found.feed_of])).mean())
 
-    def _limits(self, found: Feeds, theta: Floats, short: Floats) -> list[Limit]:
+    def _limits(self, found: Feeds, load: Floats, theta: Floats, short: Floats) -> list[Limit]:
         own = self.settings
         return [
             Limit(
-                lately(found.current, found.load, own.continuous_span),
+                lately(found.current, load, own.continuous_span),
                 own.continuous, own.continuous,
                 f"over {own.continuous_span / 60:.0f} min; {own.continuous:.0%} may flow for long",
             ),

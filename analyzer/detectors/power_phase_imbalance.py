@@ -12,6 +12,7 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.durations import unbroken
 from analyzer.evidence.power.feeds import PHASES, Feeds, feeds, lately
+from analyzer.evidence.power.heat import borne_out
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.power import FEED_BREAKER, FEED_CURRENT
 from fabrichealth.kinds import POWER_PHASE_IMBALANCE
@@ -51,7 +52,7 @@ class PowerPhaseImbalance(Detector[PowerPhaseImbalanceSettings]):
         current = found.current
         if not len(current):
             return
-        usual = np.where(found.heard, lately(current, current.values, own.span), np.nan)
+        usual = np.where(found.heard, lately(current, borne_out(current.values), own.span), np.nan)
         phases = found.by_phase(usual)
         middle = np.where(np.isfinite(phases).all(axis=1), phases.sum(axis=1) / len(PHASES), np.nan)
         with np.errstate(invalid="ignore", divide="ignore"):

@@ -29,6 +29,24 @@ def heat(load: Floats, window: Window, tau: float) -> Floats:
     return theta
 
 
+def borne_out(load: Floats) -> Floats:
+    """Return loads in which no reading is higher than both of its neighbours ([s, k]).
+
+    One wild reading is none; a load that rose just now counts from its second reading on.
+    """
+    known = np.isfinite(load)
+    place = np.arange(load.shape[1])
+    before = np.maximum.accumulate(np.where(known, place, -1), axis=1)
+    after = np.minimum.accumulate(np.where(known, place, len(place))[:, ::-1], axis=1)[:, ::-1]
+    padded = np.concatenate([load, np.full((len(load), 1), -np.inf)], axis=1)  # beyond either end
+    past = np.concatenate([np.full((len(load), 1), -1), before[:, :-1]], axis=1)
+    ahead = np.concatenate([after[:, 1:], np.full((len(load), 1), len(place))], axis=1)
+    beside = np.maximum(
+        np.take_along_axis(padded, past, axis=1), np.take_along_axis(padded, ahead, axis=1)
+    )
+    return np.where(np.isfinite(beside), np.minimum(load, beside), np.nan)
+
+
 def seconds_to_trip(theta: Floats, load: Floats, tau: float) -> Floats:
     """Return after how many seconds theta reaches 1 if the load stays so ([n]).
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from analyzer.evidence.durations import fresh, last_polls, unbroken
-from analyzer.evidence.power.feeds import PHASES, Feeds, Places, lately
+from analyzer.evidence.power.feeds import PHASES, Feeds, Places
 from fabrichealth.catalogue.power import FEED_CURRENT, FEED_VOLTAGE
 from fabrichealth.metric import Metric
 from fabrichealth.model import Finding, Floats, Labels, Place, View, Window
@@ -27,6 +27,8 @@ LEFT = 0.05
 LEAST = 0.05
 """A feed that carried less than this share of its rating cannot be seen to lose it."""
 POLLS = 2
+SOON = 3
+"""Polls within which a partner takes over: what it carries more later is another load."""
 TAKEN = "taken"
 """Key of the amperes that the partner took over."""
 
@@ -53,8 +55,10 @@ def losses(view: View, found: Feeds, share: float) -> Iterator[Loss]:
     """Yield each feed that is lost; a partner took over at least this share of its load."""
     before = {one.about.id: one for one in view.before if isinstance(one.about, Place)}
     told: set[str] = set()
-    for one in (*_without_voltage(view[FEED_VOLTAGE], before), *_taken(found, share, before)):
-        if one.name not in told:
+    volts = view[FEED_VOLTAGE]
+    alive = _alive(volts, before)
+    for one in (*_without_voltage(volts, before), *_taken(found, share, before)):
+        if one.name not in told and one.name not in alive:
             told.add(one.name)
             yield one
 
@@ -97,6 +101,17 @@ def _without_voltage(window: Window, before: Mapping[str, Finding]) -> Iterator[
             f"{window.last[first]:.0f} V{what}, {usual[first]:.0f} V before",
             detail=_remembered(window, rows, usual, "volts"),
         )  # fmt: skip
+
+
+def _alive(window: Window, before: Mapping[str, Finding]) -> set[str]:
+    """Return the feeds of which every phase that is read has voltage: whoever carries the load."""
+    if not len(window):
+        return set()
+    usual = _usual(window, "volts", before)
+    with np.errstate(invalid="ignore"):
+        live = fresh(window) & (window.last >= DEAD * usual) & (usual > 0)
+    names = [window.labels(row)[1] for row in range(len(window))]
+    return set(names) - {name for name, well in zip(names, live.tolist(), strict=True) if not well}
 
 
 def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterator[Loss]:
@@ -169,5 +184,10 @@ def _gain(window: Window, rows: Places, moment: float, *, after: bool) -> float:
         earlier = np.where(one.times <= moment + (step if after else -step), one.values, np.nan)
     if not np.isfinite(earlier).any(axis=1).all():
         return float("nan")
-    now = lately(one, one.values, 0.0)
-    return float(np.sum(now - row_quantile(earlier, 0.5)))
+    with np.errstate(invalid="ignore"):
+        later = (one.times > moment + (step if after else -step)) & np.isfinite(one.values)
+    soon = later & (np.cumsum(later, axis=1) <= SOON)
+    if (soon.sum(axis=1) < POLLS).any():
+        return float("nan")
+    took = row_quantile(np.where(soon, one.values, np.nan), 0.5)
+    return float(np.sum(took - row_quantile(earlier, 0.5)))

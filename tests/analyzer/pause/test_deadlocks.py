@@ -125,6 +125,39 @@ def test_a_host_that_storms_is_told_and_no_circle() -> None:
     assert {culprit for *_, culprit in fabric.told} == {"l0b/eth0"}
 
 
+def behind_both(port: Port, second: float) -> float:
+    """Return how a broken NIC behind each leaf stops all that leads to either."""
+    ill = {
+        Port("l0", "b"),
+        Port("l1", "b"),
+        *(Port(one, leaf) for one in ("s0", "s1") for leaf in ("l0", "l1")),
+    }
+    ill |= {Port(leaf, one) for one in ("s0", "s1") for leaf in ("l0", "l1")}
+    return float(port in ill and second > 20)
+
+
+def seldom(device: str, second: int, said: Said) -> Said:
+    """Read leaves each fifth second, and no host."""
+    late = device.startswith("l") and len(device) == 2 and second % 5
+    return {} if late or device[-1] in "ab" else said
+
+
+def leaves_are_silent(device: str, second: int, said: Said) -> Said:
+    return said if device.startswith("s") else {}
+
+
+def test_leaves_that_were_not_asked_since_close_no_circle() -> None:
+    fabric = Polled(behind_both, reply=seldom).until(36)
+    assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}
+    assert {culprit for *_, culprit in fabric.told} == {"l0b/eth0", "l1b/eth0"}
+
+
+def test_silent_leaves_close_no_circle_and_what_is_behind_them_is_told() -> None:
+    fabric = Polled(behind_both, reply=leaves_are_silent).until(32)
+    assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}
+    assert {culprit.partition("/")[0] for *_, culprit in fabric.told} == {"l0", "l1"}
+
+
 @pytest.mark.parametrize(
     ("paused", "sent", "load", "still"),
     [

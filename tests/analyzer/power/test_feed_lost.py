@@ -96,3 +96,17 @@ def test_a_silent_one_is_told_for_as_long_as_it_lasts() -> None:
     (again,) = said("power_feed_lost", amperes("r1-B", flat(46.0)), before=[first])
     assert (again.about, again.since) == (first.about, first.since)
     assert np.isfinite(again.at)
+
+
+def test_a_feed_that_has_voltage_is_not_lost_whoever_carries_the_load() -> None:
+    moved = {**amperes("r1-A", step(30.0, 0.5)), **amperes("r1-B", step(0.5, 30.0))}
+    assert said("power_feed_lost", moved)
+    assert not said(
+        "power_feed_lost", moved, volts("r1-A", flat(230.0)), volts("r1-B", flat(230.0))
+    )
+
+
+def test_a_job_that_begins_long_after_a_meter_fell_silent_is_no_loss() -> None:
+    silent = amperes("r1-A", [*[15.0] * 30, *[float("nan")] * 30])
+    assert not said("power_feed_lost", silent, amperes("r1-B", step(15.0, 30.0, at=40)))
+    assert said("power_feed_lost", silent, amperes("r1-B", step(15.0, 30.0, at=30)))

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from analyzer.evidence.power.heat import heat, seconds_to_trip
+from analyzer.evidence.power.heat import borne_out, heat, seconds_to_trip
 from fabrichealth.catalogue.power import FEED_BREAKER, FEED_CURRENT
 from fabrichealth.kinds import Severity
 from fabrichealth.model import SeriesTable, aligned
@@ -108,3 +108,27 @@ def test_who_was_overloaded_is_so_until_it_is_clearly_not() -> None:
     assert len(said("power_overload", near, before=[first])) == 1
     assert said("power_overload", amperes("r1-A", flat(45.0)), before=[first]) == []
     assert rack().feeds["r1-A"].breaker_amperes == 63.0
+
+
+@pytest.mark.parametrize("wild", [150.0, 655.35, 6553.5])
+@pytest.mark.parametrize("detector", ["power_overload", "power_phase_imbalance"])
+def test_one_wild_reading_is_none_wherever_it_stands(detector: str, wild: float) -> None:
+    for place in (0, 30, 58, 59):
+        values = flat(30.0)
+        values[place] = wild
+        one, others = amperes("r1-A", values, "1"), amperes("r1-A", flat(30.0), "23")
+        assert not said(detector, one, others, amperes("r1-B", flat(10.0)))
+
+
+@given(st.lists(st.one_of(st.floats(0, 2), st.just(float("nan"))), min_size=1, max_size=12))
+def test_no_load_counts_that_no_neighbour_bears_out(values: list[float]) -> None:
+    load = np.array([values])
+    found = borne_out(load)[0]
+    known = np.flatnonzero(np.isfinite(load[0]))
+    told = load[0, known]
+    for place, column in enumerate(known.tolist()):
+        beside = [*told[max(place - 1, 0) : place], *told[place + 1 : place + 2]]
+        if beside:
+            assert found[column] == min(told[place], max(beside))
+        else:
+            assert np.isnan(found[column])
