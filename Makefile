@@ -26,8 +26,7 @@ setup: $(READY)
 
 # real peers for the tests; installed where we may, else one line says how
 PACKAGES := prometheus prometheus-alertmanager redis-server ethtool iproute2 \
-	ibsim-utils opensm infiniband-diags lldpd snmp snmpd \
-	slurmctld slurmd slurm-client slurm-wlm-basic-plugins
+	ibsim-utils opensm infiniband-diags lldpd snmp snmpd
 system:
 	@sh tests/system-packages.sh $(PACKAGES)
 

@@ -16,7 +16,7 @@ from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.deadlocks import circling
 from analyzer.evidence.pause.gathering import METRICS
 from analyzer.evidence.pause.reasons import Origin, Reasons, reasons
-from analyzer.evidence.pause.telling import begun, branches, explains, waiting_places
+from analyzer.evidence.pause.telling import begun, branches, explains, has_told, waiting_places
 from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.congestion import PAUSE_WAIT, PFC_RX_PAUSE, PFC_TX_PAUSE
@@ -83,7 +83,7 @@ class PfcStorm(Detector[PfcStormSettings]):
             if not found.lasting(origin, self.settings.duty / 2):
                 continue
             since = begun(view, origin, self.settings.duty / 2)
-            if origin.forwards and not found.has_told(origin, since):
+            if origin.forwards and not has_told(found, origin, since):
                 continue  # it may be stopped itself, and was not asked since
             yield Finding(
                 kind=PFC_STORM,

@@ -10,8 +10,14 @@ from pathlib import Path
 
 TOOLS = ("slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "sinfo", "scancel")
 
-MISSING = next((one for one in TOOLS if shutil.which(one) is None), "") or (
-    "" if os.geteuid() == 0 else "root"
+ASKED = "SLURM_PEER"
+"""In the environment, where a real cluster may be started: it wants the machine for itself."""
+
+MISSING = "" if os.environ.get(ASKED) else f"{ASKED}=1"
+MISSING = (
+    MISSING
+    or next((one for one in TOOLS if shutil.which(one) is None), "")
+    or ("" if os.geteuid() == 0 else "root")
 )
 """The first thing that is missing; empty where all is there."""
 

@@ -238,23 +238,6 @@ class Reasons:
             found.append((self.port(waiting), self._end(edge), priority, float(weight[edge])))
         return found
 
-    def has_told(self, origin: Origin, since: float) -> bool:
-        """Return whether the device that stops others said what stops itself, well after it began.
-
-        What is silent never does, and is told of as such.
-        """
-        device = self._device(origin.port)
-        if device is None or self.pauses.silent[device]:
-            return True
-        mine = np.repeat(self.pauses.crossings.device, PRIORITIES) == device
-        pace = float(np.nanmedian(np.where(mine, self.pauses.pace, np.nan)))
-        late = bool(self.pauses.behind(np.array([origin.queue], np.intp))[0])
-        return not late and bool(self.pauses.heard[device] >= since + 0.5 * pace)
-
-    def _device(self, port: Port) -> int | None:
-        place = self.pauses.crossings.find(port)
-        return None if place is None else int(self.pauses.crossings.device[place])
-
     def port_of(self, origin: Origin) -> int:
         """Return the number of the port whose queue an origin is, or stops."""
         return origin.queue // PRIORITIES

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.reasons import Origin, Reasons
 from analyzer.evidence.pause.waiting import Bools
 from analyzer.evidence.testimony import evidence
@@ -23,6 +24,22 @@ from fabrichealth.model import Evidence, Floats, Labels, Place, Port, View
 def begun(view: View, origin: Origin, level: float) -> float:
     """Return since when an origin stops its peer for more than `level` of each poll (unix s)."""
     return _begun(view, origin.stopped, origin.port, origin.priority, level)
+
+
+def has_told(found: Reasons, origin: Origin, since: float) -> bool:
+    """Return whether the device that stops others said what stops itself, well after it began.
+
+    What is silent never does, and is told of as such.
+    """
+    pauses = found.pauses
+    place = pauses.crossings.find(origin.port)
+    if place is None or pauses.silent[device := int(pauses.crossings.device[place])]:
+        return True
+    paces = pauses.pace[np.repeat(pauses.crossings.device, PRIORITIES) == device]
+    paces = paces[np.isfinite(paces)]
+    pace = float(np.median(paces)) if len(paces) else 0.0
+    late = bool(pauses.behind(np.array([origin.queue], np.intp))[0])
+    return not late and bool(pauses.heard[device] >= since + 0.5 * pace)
 
 
 def begun_of(view: View, found: Reasons, place: int, level: float) -> float:
