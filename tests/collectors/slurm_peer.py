@@ -1,4 +1,9 @@
-"""A real Slurm on loopback: a controller, and two hosts of four accelerators that are files."""
+"""A real Slurm on loopback: a controller, and two hosts of four accelerators that are files.
+
+`SLURM_PEER=1 pytest tests/collectors/test_slurm_live.py`, with Debian's slurmctld, slurmd,
+slurm-client and slurm-wlm-basic-plugins. It does not run with all the others: its scheduler
+starves on a machine whose cores are busy.
+"""
 
 import os
 import shutil
@@ -13,12 +18,12 @@ TOOLS = ("slurmctld", "slurmd", "sbatch", "squeue", "scontrol", "sinfo", "scance
 ASKED = "SLURM_PEER"
 """In the environment, where a real cluster may be started: it wants the machine for itself."""
 
-MISSING = "" if os.environ.get(ASKED) else f"{ASKED}=1"
-MISSING = (
-    MISSING
-    or next((one for one in TOOLS if shutil.which(one) is None), "")
-    or ("" if os.geteuid() == 0 else "root")
-)
+WANTED = {
+    f"{ASKED}=1": bool(os.environ.get(ASKED)),
+    **{tool: shutil.which(tool) is not None for tool in TOOLS},
+    "root": os.geteuid() == 0,
+}
+MISSING = next((name for name, there in WANTED.items() if not there), "")
 """The first thing that is missing; empty where all is there."""
 
 SETTINGS = """\
