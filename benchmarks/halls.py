@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any, Generic, Protocol, TypeVar
 
 from analyzer.scoring.bounds import Rate
@@ -80,6 +81,12 @@ class Telling(Generic[R]):
             text = f"Made by `python -m {self.module}`; simulated.\n\n{tables}"
             self.page.write_text(between(self.page.read_text("utf-8"), text), encoding="utf-8")
         return 0
+
+
+def minutes_to_it(onset_and_said: Iterable[tuple[float, float]]) -> str:
+    """Return median and longest delay in minutes; pairs of (onset, confirmed), unix seconds."""
+    minutes = sorted(max(said - onset, 0.0) / 60.0 for onset, said in onset_and_said)
+    return f"{median(minutes):.1f} / {minutes[-1]:.1f}" if minutes else "-"
 
 
 def first_said(prefix: str, pairs: Iterable[tuple[str, str]]) -> str:

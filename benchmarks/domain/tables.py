@@ -3,12 +3,11 @@
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-
 from analyzer.scoring.bounds import Share
 from analyzer.scoring.tables import table
 from benchmarks.domain.faults import BY_NAME, FAULTS, QUIET, STRENGTHS
 from benchmarks.domain.judging import Result
+from benchmarks.halls import minutes_to_it
 from fabrichealth.kinds import DOMAIN_HIDDEN_IDLE, DOMAIN_STRAGGLER
 
 
@@ -32,10 +31,7 @@ def _summary(ill: Sequence[Result], quiet: Sequence[Result]) -> str:
 
 
 def _delay(members: Sequence[Result]) -> str:
-    minutes = sorted(
-        max(one.right.confirmed_at - one.onset, 0.0) / 60.0 for one in members if one.right
-    )
-    return f"{np.median(minutes):.1f} / {minutes[-1]:.1f}" if minutes else "-"
+    return minutes_to_it((one.onset, one.right.confirmed_at) for one in members if one.right)
 
 
 def _found(ill: Sequence[Result]) -> str:

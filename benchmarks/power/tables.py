@@ -3,11 +3,9 @@
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-
 from analyzer.scoring.bounds import Share
 from analyzer.scoring.tables import table
-from benchmarks.halls import false_by_week, first_said
+from benchmarks.halls import false_by_week, first_said, minutes_to_it
 from benchmarks.power.faults import BY_NAME, FAULTS, STRENGTHS
 from benchmarks.power.judging import Result
 
@@ -21,10 +19,7 @@ def figures(results: Sequence[Result]) -> str:
 
 
 def _delay(members: Sequence[Result]) -> str:
-    minutes = sorted(
-        max(one.right.confirmed_at - one.onset, 0.0) / 60.0 for one in members if one.right
-    )
-    return f"{np.median(minutes):.1f} / {minutes[-1]:.1f}" if minutes else "-"
+    return minutes_to_it((one.onset, one.right.confirmed_at) for one in members if one.right)
 
 
 def _found(ill: Sequence[Result]) -> str:

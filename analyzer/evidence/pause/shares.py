@@ -47,9 +47,17 @@ def spread(rate: Floats, spent: Floats, most: float) -> Floats:
     and then all of it at once. Over as few polls as make it possible; what never is stays. That it
     has not moved again within as many polls is no news yet: NaN.
     """
+    found = rate.copy()
+    with np.errstate(invalid="ignore"):
+        seldom = np.flatnonzero((rate > most).any(axis=1))
+    if len(seldom):  # nearly all are refreshed as often as they are read
+        found[seldom] = _laid_back(rate[seldom], spent[seldom], most)
+    return found
+
+
+def _laid_back(rate: Floats, spent: Floats, most: float) -> Floats:
+    """Return the rates of rows that are each beyond `most` somewhere, as `spread` says."""
     found, width = rate.copy(), rate.shape[1]
-    if not width:
-        return found
     seldom = np.zeros(len(rate), np.intp)
     for lag in range(1, rate.shape[1]):
         with np.errstate(invalid="ignore"):
