@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from analyzer.evidence.domain.bisection import bisection, network
+from analyzer.evidence.domain.bisection import Cuts
 from analyzer.evidence.domain.interconnect import Loads, headroom, loads, of_domains, quantiles
 from analyzer.evidence.domain.inventory import stock
 from analyzer.evidence.domain.machine import machine
@@ -57,6 +57,7 @@ class Interconnects:
         self._floor = floor
         self._due = -np.inf
         self._failing = False
+        self._cuts = Cuts()
         self.said: list[Verdict] = []
 
     def verdicts(
@@ -111,7 +112,7 @@ class Interconnects:
         if whole is not None:
             yield Verdict(EFFECTIVE_ACCELERATORS, (domain,), float(whole.effective))
         for number, name in enumerate(NETWORKS):
-            cut = bisection(wired, network(wired, domain, number, now))
+            cut = self._cuts.cut(wired, domain, number, now)
             if cut is None:
                 continue
             yield Verdict(DOMAIN_BISECTION_SHARE, (domain, name), cut.share)

@@ -1,6 +1,7 @@
 """Hall: hosts, switches and the cables between them, as a topology file has them."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -54,12 +55,15 @@ class Hall:
 
     def of_device(self, name: str) -> list[tuple[int, int]]:
         """Return (number of the link, end) of each port of a device."""
-        return [
-            (run.number, end)
-            for run in self.runs
-            for end, port in enumerate((run.near, run.far))
-            if port[0] == name
-        ]
+        return self._of_device.get(name, [])
+
+    @cached_property
+    def _of_device(self) -> dict[str, list[tuple[int, int]]]:
+        found: dict[str, list[tuple[int, int]]] = {}
+        for run in self.runs:
+            for end, port in enumerate((run.near, run.far)):
+                found.setdefault(port[0], []).append((run.number, end))
+        return found
 
     def topology(self) -> dict[str, Any]:
         """Return the content of a topology file."""

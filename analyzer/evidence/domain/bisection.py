@@ -114,6 +114,31 @@ def bisection(wired: Wiring, net: Network) -> Bisection | None:
     return best
 
 
+class Cuts:
+    """The narrowest halving of each network, looked for again only where its links changed."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[str, int], tuple[Network, Bisection | None]] = {}
+
+    def cut(self, wired: Wiring, domain: str, number: int, now: Carried) -> Bisection | None:
+        """Return what `bisection` gives for one network of a domain."""
+        net = network(wired, domain, number, now)
+        before, found = self._known.get((domain, number), (None, None))
+        if before is None or not _alike(before, net):
+            found = bisection(wired, net)
+            self._known[domain, number] = net, found
+        return found
+
+
+def _alike(one: Network, other: Network) -> bool:
+    """Return whether two networks have the same halving; units are those of one wiring."""
+    return (
+        one.units is other.units
+        and np.array_equal(one.links, other.links)
+        and np.array_equal(one.gbps, other.gbps)
+    )
+
+
 def between(net: Network, side: NDArray[np.int8], gbps: Floats) -> float:
     """Return what flows between two sets of units over edges of so many Gb/s ([e]).
 

@@ -10,6 +10,7 @@ fell in one step and stands since then, or that fell for days and stopped, reach
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from analyzer.evidence.optics.trends import DAY, LEAST_POINTS, theil_sen
 from fabrichealth.model import Floats
@@ -117,8 +118,7 @@ def _broke(at: Floats, margin: Floats) -> int:
     if len(at) < 2 * FEW:
         return 0
     days = (at - at[0]) / DAY
-    straight, _ = _left(np.column_stack([np.ones_like(days), days]), margin)
-    falls = min(straight, _bent(days, margin)[0])
+    falls = min(_straight(days, margin), _bent(days, margin)[0])
     step, stepped_at = _stepped(margin)
     stop, stopped_at = _stopped(days, margin)
     if min(step / BROKEN, stop / STOPPED) >= falls:
@@ -167,13 +167,9 @@ def _two_levels(margin: Floats) -> tuple[float, int]:
 
 def _stopped(days: Floats, margin: Floats) -> tuple[float, int]:
     """Return what a fall that ends in a level leaves at best, and where it ends."""
-    best, place = float("inf"), 0
-    for number in range(FEW, len(days) - FEW + 1):
-        until = np.minimum(days - days[number], 0.0)
-        left, slope = _left(np.column_stack([np.ones_like(days), until]), margin)
-        if left < best and slope < 0:
-            best, place = left, number
-    return best, place
+    place = np.arange(FEW, len(days) - FEW + 1)
+    left, slope = _lines(np.minimum(days - days[place, None], 0.0), margin)
+    return _least(np.where(slope < 0, left, np.inf), place)
 
 
 def bend(at: Floats, margin: Floats) -> int:
@@ -182,32 +178,44 @@ def bend(at: Floats, margin: Floats) -> int:
     The break is where flat-then-falling leaves least; 0 if that is hardly better than one line.
     """
     days = (at - at[0]) / DAY
-    straight, _ = _left(np.column_stack([np.ones_like(days), days]), margin)
     best, place = _bent(days, margin)
-    return place if best < BENT * straight else 0
+    return place if best < BENT * _straight(days, margin) else 0
+
+
+def _straight(days: Floats, margin: Floats) -> float:
+    """Return what one line leaves."""
+    return float(_lines(days[None], margin)[0][0])
 
 
 def _bent(days: Floats, margin: Floats) -> tuple[float, int]:
     """Return what flat-then-falling leaves at best, and where it begins to fall."""
-    best, place = float("inf"), 0
-    for number in range(2, len(days) - LEAST_POINTS + 1):
-        since = np.maximum(days - days[number], 0.0)
-        left, slope = _left(np.column_stack([np.ones_like(days), since]), margin)
-        short = days[-1] - days[number] < CYCLES
-        if left < best and not (short and -slope * since[-1] < STEEP):
-            best, place = left, number
-    return best, place
+    place = np.arange(2, len(days) - LEAST_POINTS + 1)
+    left, slope = _lines(np.maximum(days - days[place, None], 0.0), margin)
+    lasted = days[-1] - days[place]
+    slight = (lasted < CYCLES) & (-slope * lasted < STEEP)
+    return _least(np.where(slight, np.inf, left), place)
 
 
-def _left(columns: Floats, values: Floats) -> tuple[float, float]:
-    """Return the sum of squares that a least-squares fit leaves, and the last coefficient."""
-    square = columns.T @ columns
-    try:
-        fit = np.linalg.solve(square, columns.T @ values)
-    except np.linalg.LinAlgError:
-        return float("inf"), 0.0
-    rest = values - columns @ fit
-    return float(rest @ rest), float(fit[-1])
+def _least(left: Floats, place: NDArray[np.intp]) -> tuple[float, int]:
+    """Return the least of what is left, and its place; infinity at 0 where nothing fits."""
+    if not len(left) or not np.isfinite(left.min()):
+        return float("inf"), 0
+    best = int(np.argmin(left))
+    return float(left[best]), int(place[best])
+
+
+def _lines(abscissae: Floats, values: Floats) -> tuple[Floats, Floats]:
+    """Return what a line over each row ([k, n]) leaves of the values ([n]), squared, and its slope.
+
+    Infinity and 0 where a row is the same everywhere.
+    """
+    away = abscissae - abscissae.mean(axis=1, keepdims=True)
+    rest = values - values.mean()
+    spread = np.einsum("kn,kn->k", away, away)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slope = np.where(spread > 0, away @ rest / spread, 0.0)
+    left = np.where(spread > 0, rest @ rest - slope**2 * spread, np.inf)
+    return np.maximum(left, 0.0), slope
 
 
 def _drawn(at: Floats, rest: Floats, days: Floats) -> tuple[Floats, Floats]:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.evidence.domain.bisection import Bisection, bisection, network
+from analyzer.evidence.domain.bisection import Bisection, Cuts, bisection, network
 from analyzer.evidence.domain.wiring import Carried, wiring
 from fabrichealth.topology import Device, Domain, Link, Topology
 from tests.analyzer.domain.fabrics import carrying, leaves_and_spines, planes
@@ -43,6 +43,21 @@ def test_a_dead_spine_takes_its_share() -> None:
     found = halved(topology, OUT, now)
     assert found is not None
     assert found.share == pytest.approx(0.5)  # one uplink a leaf of 400 for two hosts of 400
+
+
+def test_a_halving_that_is_remembered_is_the_one_of_the_links_as_they_are_now() -> None:
+    topology = leaves_and_spines(4, 2, spines=4)
+    cuts = Cuts()
+    dark: list[str] = []
+    for spine in ("spine-0", "spine-1", None, "spine-2"):
+        dark = dark + [spine] if spine else dark[:-1]
+        wired, now = carrying(topology, dark=dark)
+        fresh = bisection(wired, network(wired, "pod", OUT, now))
+        found = cuts.cut(wired, "pod", OUT, now)
+        assert found is not None
+        assert fresh is not None
+        assert (found.gbps, found.cut.tolist()) == (fresh.gbps, fresh.cut.tolist())
+        assert cuts.cut(wired, "pod", OUT, now) is found  # nothing changed
 
 
 def test_links_count_with_the_speed_they_trained_to() -> None:
