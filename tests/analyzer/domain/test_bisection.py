@@ -50,7 +50,7 @@ def test_a_halving_that_is_remembered_is_the_one_of_the_links_as_they_are_now() 
     cuts = Cuts()
     dark: list[str] = []
     for spine in ("spine-0", "spine-1", None, "spine-2"):
-        dark = dark + [spine] if spine else dark[:-1]
+        dark = [*dark, spine] if spine else dark[:-1]
         wired, now = carrying(topology, dark=dark)
         fresh = bisection(wired, network(wired, "pod", OUT, now))
         found = cuts.cut(wired, "pod", OUT, now)
