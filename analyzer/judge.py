@@ -8,7 +8,7 @@ import logging
 import time
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from analyzer.detector import AnyDetector, Detector
 from analyzer.discovered import Discovered
@@ -21,6 +21,7 @@ from analyzer.incidents.quality import quality
 from analyzer.incidents.renaming import Names, follow, found_now, renames, topology_now
 from analyzer.incidents.restarts import darkness, restarts
 from analyzer.interconnects import REMEMBERED, Interconnects
+from analyzer.jurisdiction import Jurisdiction
 from analyzer.lasting import lasting
 from analyzer.ledger import Ledger, copy_of
 from analyzer.verdicts import Verdict, verdicts
@@ -78,8 +79,15 @@ class Judge:
         policy: Policy | None = None,
         *,
         tells_links: bool = True,
+        ours: Jurisdiction | None = None,
     ) -> None:
-        """`tells_links` asks for the verdict series of domains' links; a replay needs none."""
+        """`tells_links` asks for the verdict series of domains' links; a replay needs none.
+
+        `ours` is what is told here, where several judge a site; everything if it is not given.
+        """
+        self._ours = ours or Jurisdiction(topology)
+        self._told = {one.incident for one in ledger.incidents if self._ours.holds(one)}
+        """Incidents that are told here."""
         self._store = store
         self._discovered = Discovered(store, topology)
         self._base = self.topology = topology
@@ -126,7 +134,9 @@ class Judge:
         boots += darkness(self.ledger.incidents, self.topology)
         events = sorted([*known, *boots], key=lambda event: event.at)
         standing = explained(claims(found, self.topology), self.topology)
-        step = advance(self.ledger, standing, now, self.topology, events, self._policy)
+        step = advance(
+            self.ledger, standing, now, self.topology, events, self._policy, self._ours.prefix
+        )
         step.changed.extend(one for one in moved if one not in step.changed)
         if step.changed:
             states = PortStates(
@@ -134,17 +144,39 @@ class Judge:
             )
             for incident in step.changed:
                 incident.data_quality = quality(incident, states, self.topology)
+        changed, closed = self._of_ours(step.changed, step.closed)
+        told = frozenset(one.incident for one in self.ledger.incidents if self._ours.holds(one))
+        said = [
+            *verdicts(self.ledger, self._cost),
+            *(one for said in self._said.values() for one in said),
+            *self._of_links(now, events),
+        ]
         return Outcome(
-            now,
-            found,
-            [copy_of(incident) for incident in step.changed],
-            [copy_of(incident) for incident in step.closed],
-            [
-                *verdicts(self.ledger, self._cost),
-                *(one for said in self._said.values() for one in said),
-                *self._of_links(now, events),
-            ],
+            now, found, changed, closed, [one for one in said if self._ours.tells(one, told)]
         )
+
+    @property
+    def open(self) -> list[Incident]:
+        """Incidents that are open and told here."""
+        return [one for one in self.ledger.incidents if self._ours.holds(one)]
+
+    def _of_ours(
+        self, changed: Sequence[Incident], closed: Sequence[Incident]
+    ) -> tuple[list[Incident], list[Incident]]:
+        """Return what is to be told of incidents that changed and closed.
+
+        One whose culprit turns out to lie elsewhere is over here: who has that tells it.
+        """
+        open_now, over = [], [copy_of(one) for one in closed if self._ours.holds(one)]
+        for incident in changed:
+            if self._ours.holds(incident):
+                open_now.append(copy_of(incident))
+                self._told.add(incident.incident)
+            elif incident.incident in self._told:
+                over.append(replace(copy_of(incident), closed_at=incident.last_seen))
+                self._told.discard(incident.incident)
+        self._told -= {one.incident for one in closed}
+        return open_now, over
 
     def _of_links(self, now: float, events: Sequence[Event]) -> list[Verdict]:
         """Return what is told of the links of domains, after the incidents of this pass."""

@@ -74,6 +74,13 @@ class CloseWatch(Settings):
         return self
 
 
+class StoreSection(Settings):
+    """Where readings are kept; each kind of store adds its own keys."""
+
+    kind: str
+    """The name of the kind: a file in `fabrichealth/store/engines`."""
+
+
 class Notify(Settings):
     """Who is told."""
 
@@ -119,7 +126,7 @@ class Site:
     state: Path
     listen: str
     web_config: Path | None
-    store: Settings
+    store: StoreSection
     sources: dict[str, Settings]
     targets: list[TargetRow]
     detectors: dict[str, Settings]
@@ -138,7 +145,7 @@ def read(
     path: Path,
     sources: Mapping[str, SourceKind],
     detectors: Mapping[str, type[Settings]],
-    store: type[Settings],
+    stores: Mapping[str, type[StoreSection]],
 ) -> Site:
     """Read and check a site file.
 
@@ -169,7 +176,9 @@ def read(
         base / parsed.state,
         parsed.listen,
         base / parsed.web_config if parsed.web_config else None,
-        file.validated(store, parsed.store, ("store",)),
+        _anchored(
+            file.validated(_store(file, stores, parsed.store), parsed.store, ("store",)), base
+        ),
         site_sources,
         targets(file, parsed.targets, sources, base),
         site_detectors,
@@ -178,6 +187,22 @@ def read(
         parsed.notify,
         tuple(file.line(("targets", index)) for index in range(len(parsed.targets))),
     )
+
+
+def _store(
+    file: YamlFile, stores: Mapping[str, type[StoreSection]], section: Mapping[str, Any]
+) -> type[StoreSection]:
+    """Return the settings of the kind of store that a section names; the embedded one is silent."""
+    kind = section.get("kind", "embedded")
+    if not isinstance(kind, str) or kind not in stores:
+        raise file.error(("store", "kind"), unknown(kind, stores))
+    return stores[kind]
+
+
+def _anchored(section: StoreSection, base: Path) -> StoreSection:
+    """Return a section whose files are found from the site file's folder."""
+    files = {key: base / value for key, value in section if isinstance(value, Path)}
+    return section.model_copy(update=files)
 
 
 def _section(value: Any) -> Any:

@@ -94,7 +94,7 @@ def advance(
     for incident in list(ledger.incidents):
         if _weigh(ledger, incident, now, topology, events, policy):
             step.changed.extend([incident] if incident not in step.changed else [])
-        fresh = int(incident.incident.removeprefix(prefix)) > known
+        fresh = int(incident.incident.rpartition("i")[2]) > known
         if fresh and incident.suppressed_by is None and incident.severity < Severity.TICKET:
             _count(ledger, incident)
         if now - incident.last_seen >= policy.hold_of(incident.kind):

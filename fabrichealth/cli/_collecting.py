@@ -1,7 +1,7 @@
-"""The collecting process of `run` and `collect`: polls, keeps, exports, and hears the verdicts.
+"""The process of a daemon that owns writing, the journal and HTTP: polls, keeps, exports.
 
-It owns the embedded store, the journal and HTTP. Judging is a child that reads the store; what
-it finds comes back as JSON lines.
+Judging is a child that reads the store; what it finds comes back as JSON lines. `collect` has no
+child, `analyze` no targets; both write to a store that is shared, if there is one.
 """
 
 import asyncio
@@ -18,7 +18,6 @@ from collectors.inventory import Inventory
 from collectors.poller import Poller
 from collectors.source import Source
 from fabrichealth.catalogue import METRICS
-from fabrichealth.catalogue.watchers import DROPPED_SAMPLES, SPOOLED_SAMPLES
 from fabrichealth.cli import _accused as accused
 from fabrichealth.cli import _judged as judged
 from fabrichealth.cli import _memory as memory
@@ -26,24 +25,22 @@ from fabrichealth.cli._events import EventsFile
 from fabrichealth.cli._incidents import newest
 from fabrichealth.cli._judge_child import JudgeChild
 from fabrichealth.cli._site import Setup
+from fabrichealth.cli._stores import Stores
 from fabrichealth.errors import StoreError
 from fabrichealth.events import Event
 from fabrichealth.model import Batch, SeriesTable
 from fabrichealth.runtime.clock import Clock
-from fabrichealth.runtime.committer import Committer
 from fabrichealth.runtime.exporter import Exporter
 from fabrichealth.runtime.paths import StatePaths
-from fabrichealth.store.embedded import EmbeddedStore
 from fabrichealth.store.journal import SqliteJournal
+from fabrichealth.store.protocol import Store
 
 log = logging.getLogger("collecting")
 
 INVENTORY = "inventory"
 """Under this key lies what is known of links; the keys of sources hold a slash."""
 
-FOLLOW_PERIOD = 2.0
-SAVE_PERIOD = 60.0
-OWN_PERIOD = 10.0
+FOLLOW_PERIOD, SAVE_PERIOD, OWN_PERIOD = 2.0, 60.0, 10.0
 JUDGE_PATIENCE = 60.0
 """Seconds beyond one pass without a word of the judge, after which we are not ready."""
 AGAIN = 5.0
@@ -60,14 +57,16 @@ class Collecting:
     setup: Setup
     clock: Clock
     keep: bool
-    """Whether there is a store; an exporter daemon needs none."""
+    """Whether there is a journal, and a store that answers; an exporting daemon has none."""
+    polls: bool = True
+    """Whether targets are read; an analyzing daemon reads none."""
     table: SeriesTable = field(default_factory=SeriesTable)
     told: Told = lambda incident: None
     """Called with each incident object that the judge sends."""
 
     def __post_init__(self) -> None:
         self.paths = StatePaths(self.setup.site.state)
-        self.store: EmbeddedStore | None = None
+        self.stores: Stores | None = None
         self.journal: SqliteJournal | None = None
         self.incidents: dict[str, dict[str, Any]] = {}
         """Newest object of every incident of this process's life, by id."""
@@ -78,7 +77,11 @@ class Collecting:
         """When the judge was heard last (`time.monotonic`); None where none is to be."""
         self._refusing = False
         self._tasks: list[asyncio.Task[None]] = []
-        self._committer: Committer | None = None
+
+    @property
+    def store(self) -> Store | None:
+        """Where questions are answered from; None where this daemon is not asked."""
+        return None if self.stores is None else self.stores.reader
 
     async def start(self) -> None:
         """Open the store and follow every target.
@@ -88,24 +91,25 @@ class Collecting:
             StoreError: the store cannot be opened.
         """
         self.paths.make()
+        if self.keep or self.setup.store.shared:
+            self.stores = Stores(self.setup.store, self.clock, answers=self.keep)
+            self.table = self.stores.writer.table
         if self.keep:
-            self.store = EmbeddedStore.open(self.paths.store, settings=self.setup.store)
-            self.table = self.store.table
             self.journal = SqliteJournal.open(self.paths.journal)
             self.incidents = newest(self.journal)
-            self._committer = Committer(self.store, self.clock, maintain=self._maintain)
         self.exporter = Exporter(self.table)
         inventory = Inventory(self.table, self.setup.topology, shard=self.setup.shard)
-        for clock in (inventory.clock, self.table.clock("verdicts", "judge")):
+        for clock in (inventory.clock, self._verdicts()):
             self.exporter.whole(clock)
         inventory.remember(memory.read(self.paths.memory).get(INVENTORY))
         watch = self.setup.site.close_watch
         self.poller = Poller(self.table, self.clock, inventory, self.take, close_watch=watch)
-        await self._follow(self._sources(self.setup))
+        if self.polls:
+            await self._follow(self._sources(self.setup))
         self._spawn("own watchers", self._tell_own)
         self._spawn("saving of memory", self._save_memory)
-        if self._committer is not None:
-            self._spawn("commits", self._committer.run)
+        if self.stores is not None:
+            self._spawn("commits", self.stores.committer.run)
         if self.setup.site.events is not None and self.journal is not None:
             known = self.journal.since(0, "event", limit=10_000_000)
             file = EventsFile(
@@ -129,8 +133,8 @@ class Collecting:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._remember()
-        if self.store is not None:
-            self.store.close()
+        if self.stores is not None:
+            await self.stores.close()
         if self.journal is not None:
             self.journal.close()
 
@@ -143,7 +147,7 @@ class Collecting:
         if setup.topology.same_as(self.setup.topology):
             setup = replace(setup, topology=self.setup.topology)
         self._remember()
-        sources = self._sources(setup)
+        sources = self._sources(setup) if self.polls else []
         if setup.topology is not self.setup.topology:
             self.poller.inventory = self.poller.inventory.under(setup.topology)
         for key in ("listen", "state", "store", "web_config", "events", "notify"):
@@ -151,7 +155,8 @@ class Collecting:
                 log.warning("%s: changed in the site file; restart to take it up", key)
         self.setup = setup
         self.poller.closely.settings = setup.site.close_watch
-        await self._follow(sources)
+        if self.polls:
+            await self._follow(sources)
         if self._judge is not None:
             judged.write(self.setup, self.paths.judged)
             self._judge.replace()
@@ -160,8 +165,8 @@ class Collecting:
         """Take what a poll, the inventory or the judge brought."""
         for batch in batches:
             self.exporter.observe(batch)
-        if self._committer is not None:
-            self._committer.add(batches)
+        if self.stores is not None:
+            self.stores.committer.add(batches)
         for event in events:
             self.note(event)
 
@@ -205,13 +210,8 @@ class Collecting:
             self.exporter.period(clock, period)
         for clock in former.keys() - present.keys():
             self.exporter.drop(clock)
-        judging = self.table.clock("verdicts", "judge")
+        judging = self._verdicts()
         self.exporter.period(judging, self.setup.site.policy.judge_every)
-
-    def _maintain(self) -> None:
-        """Let the store keep house; what is too old is told by our clock, not by a device's."""
-        if self.store is not None:
-            self.store.maintain(now=self.clock.now())
 
     def _sources(self, setup: Setup) -> list[Source]:
         """Build the sources; those that remember take up where they stopped."""
@@ -242,11 +242,8 @@ class Collecting:
 
     async def _tell_own(self) -> None:
         """Export the store's own watchers."""
-        series = self.table.intern_all([(SPOOLED_SAMPLES, ()), (DROPPED_SAMPLES, ())])
-        clock = self.table.clock("watchers", "store")
-        while self._committer is not None:
-            values = np.array([0.0, float(self._committer.dropped)])
-            self.take([Batch(clock, self.clock.now(), series, values)], [])
+        while self.stores is not None:
+            self.take([self.stores.watched(self.setup.part)], [])
             await self.clock.sleep(OWN_PERIOD)
 
     async def _follow_events(self, file: EventsFile) -> None:
@@ -296,5 +293,8 @@ class Collecting:
         """Export a pass's verdicts; what is not among them is no more."""
         series = self.table.intern_all([(METRICS[name], tuple(labels)) for name, labels, _ in rows])
         values = np.array([value for _, _, value in rows], np.float64)
-        clock = self.table.clock("verdicts", "judge")
-        self.take([Batch(clock, at, series, values)], [])
+        self.take([Batch(self._verdicts(), at, series, values)], [])
+
+    def _verdicts(self) -> int:
+        """Return the clock of what the judge says; of several judges each has its own."""
+        return self.table.clock("verdicts", f"judge{self.setup.part}")

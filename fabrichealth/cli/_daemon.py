@@ -12,7 +12,7 @@ from collectors.sharding import WHOLE, Shard
 from fabrichealth.cli._api import Api
 from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._site import Setup, load
-from fabrichealth.errors import FabricHealthError
+from fabrichealth.errors import FabricHealthError, SiteError
 from fabrichealth.runtime.alertmanager import Alertmanager
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.runtime.systemd import notify, reloading
@@ -28,6 +28,7 @@ async def live(
     *,
     keep: bool,
     judge: bool,
+    polls: bool = True,
     reload: Callable[[], Setup] | None = None,
     told: Callable[[dict[str, Any]], None] | None = None,
     serving: Callable[[str], None] | None = None,
@@ -44,7 +45,7 @@ async def live(
         SiteError: the address or the web configuration cannot be used.
     """
     stop = stop or asyncio.Event()
-    collecting = Collecting(setup, clock, keep)
+    collecting = Collecting(setup, clock, keep, polls)
     api = Api(collecting)
 
     notified = [Alertmanager(row.url) for row in setup.site.notify]
@@ -127,17 +128,33 @@ async def _reload(collecting: Collecting, reload: Callable[[], Setup]) -> None:
     notify("READY=1")
 
 
-def stay(config: Path, *, keep: bool, judge: bool, shard: Shard = WHOLE) -> None:
-    """Run a daemon from its site file until it is stopped; it reads the targets of its shard.
+def stay(
+    config: Path,
+    *,
+    keep: bool,
+    judge: bool,
+    polls: bool = True,
+    shard: Shard = WHOLE,
+    domains: tuple[str, ...] = (),
+) -> None:
+    """Run a daemon from its site file until it is stopped.
+
+    It reads the targets of its shard, and judges the incidents of some domains, or of all.
 
     Raises:
         SiteError: the site file is wrong.
         FabricHealthError: the address is taken.
     """
-    again = partial(load, config, shard)
+    again = partial(load, config, shard, domains)
     setup = again()
+    if not polls and not setup.store.shared:
+        raise SiteError(
+            f"{config}: store: analyze needs one on a server, of kind prometheus or influx; "
+            "on one machine `run` collects and judges"
+        )
 
     def serving(address: str) -> None:
-        log.info("serving %s/metrics, %d targets", address, setup.held())
+        log.info("serving %s/metrics, %d targets", address, setup.held() if polls else 0)
 
-    asyncio.run(live(setup, Clock(), keep=keep, judge=judge, reload=again, serving=serving))
+    work = live(setup, Clock(), keep=keep, judge=judge, polls=polls, reload=again, serving=serving)
+    asyncio.run(work)

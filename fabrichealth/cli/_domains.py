@@ -7,9 +7,7 @@ from fabrichealth.cli._domain_rows import Known, Row, domain_rows, readable
 from fabrichealth.cli._incidents import incidents, rows, told
 from fabrichealth.cli._site import load
 from fabrichealth.errors import UsageError
-from fabrichealth.runtime.paths import StatePaths
 from fabrichealth.settings import seconds_of
-from fabrichealth.store.embedded import EmbeddedStore
 
 SHORTEST = 60.0
 LONGEST = 366 * 86_400.0
@@ -47,7 +45,7 @@ def rows_of_domain(asked: argparse.Namespace, domain: str, seconds: float) -> li
         return rows(asked, f"/api/v1/domain?{query}", PATIENCE)
     setup = load(asked.config)
     every, events = readable(incidents(asked)), told(asked.config)
-    store = EmbeddedStore.open(StatePaths(setup.site.state).store, read_only=True)
+    store = setup.store.reader()
     try:
         span = store.span()
         floor, now = setup.site.policy.capacity_floor, span[1] if span else 0.0

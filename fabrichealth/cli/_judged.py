@@ -7,7 +7,7 @@ middle of editing them, and an unfinished edit must not end judging.
 import logging
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from pydantic import ValidationError
@@ -18,12 +18,22 @@ from fabrichealth.cli._site import DETECTORS, Setup
 from fabrichealth.config import Policy
 from fabrichealth.errors import SiteError
 from fabrichealth.plugins import item
+from fabrichealth.store.engine import AnyEngine, engine, engine_type
 from fabrichealth.topology import Topology
 from fabrichealth.topology.contradictions import Written
 
 log = logging.getLogger(__name__)
 
-Judged = tuple[Topology, dict[str, DetectorSettings], Policy]
+
+class Judged(NamedTuple):
+    """What is judged, by which rules, and where its readings are."""
+
+    topology: Topology
+    detectors: dict[str, DetectorSettings]
+    policy: Policy
+    store: AnyEngine
+    domains: tuple[str, ...]
+    """Whose incidents are judged here; of every domain if none is named."""
 
 
 def write(setup: Setup, path: Path) -> None:
@@ -37,6 +47,8 @@ def write(setup: Setup, path: Path) -> None:
         "topology": {key: [_said(row) for row in known.values()] for key, known in rows.items()},
         "detectors": {name: _plain(section) for name, section in site.detectors.items()},
         "policy": _plain(site.policy),
+        "store": _plain(site.store),
+        "domains": setup.domains,
     }
     plain["topology"]["routing"] = [_said(route) for route in topology.routing]
     draft = path.with_suffix(".draft")
@@ -48,7 +60,7 @@ def write(setup: Setup, path: Path) -> None:
 
 
 def read(path: Path) -> Judged:
-    """Return topology, detectors' settings and policy as they were written.
+    """Return what was written in the folder of a site's state.
 
     Raises:
         SiteError: the file cannot be read, or is of another version.
@@ -61,6 +73,8 @@ def read(path: Path) -> Judged:
             for name, section in plain["detectors"].items()
         }
         policy = Policy.model_validate(plain["policy"])
+        section = engine_type(plain["store"]["kind"]).settings_type.model_validate(plain["store"])
+        domains = tuple(map(str, plain["domains"]))
     except OSError as wrong:
         raise SiteError(f"{path}: cannot be read ({wrong.strerror}); check state:") from None
     except (ValidationError, ValueError, KeyError, TypeError, AttributeError):
@@ -69,7 +83,7 @@ def read(path: Path) -> Judged:
         written.devices, written.links, written.domains, written.racks,
         written.loops, written.feeds, written.routing,
     )  # fmt: skip
-    return topology, sections, policy
+    return Judged(topology, sections, policy, engine(section, path.parent), domains)
 
 
 def policy_of(policy: Policy) -> JudgePolicy:

@@ -16,6 +16,7 @@ from typing import Any
 import orjson
 
 from analyzer.judge import Judge, Outcome, detectors
+from analyzer.jurisdiction import Jurisdiction
 from analyzer.ledger import Ledger, save
 from analyzer.ledger import load as load_ledger
 from fabrichealth.cli import _judged as judged
@@ -23,13 +24,9 @@ from fabrichealth.errors import FabricHealthError, StoreError
 from fabrichealth.events import parse
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.runtime.paths import StatePaths
-from fabrichealth.store.embedded import EmbeddedStore
 from fabrichealth.store.journal import SqliteJournal
 
 log = logging.getLogger("judging")
-
-LAG = 1.5
-"""Judge so many seconds behind the clock: the store commits once a second."""
 
 
 def main() -> int:
@@ -53,8 +50,9 @@ def main() -> int:
 
 def _judge(state: Path, clock: Clock) -> int:
     paths = StatePaths(state)
-    topology, sections, policy = judged.read(paths.judged)
-    store = EmbeddedStore.open(paths.store, read_only=True)
+    topology, sections, policy, engine, domains = judged.read(paths.judged)
+    ours = Jurisdiction(topology, domains)
+    store = engine.reader(ours.wants)
     journal = SqliteJournal.open(paths.journal, read_only=True)
     ledger = load_ledger(paths.ledger)
     judge = Judge(
@@ -63,17 +61,18 @@ def _judge(state: Path, clock: Clock) -> int:
         detectors(sections),
         ledger,
         judged.policy_of(policy),
+        ours=ours,
     )
     every = policy.judge_every
     position, due, refused = 0, clock.now(), ""
-    _line({"open": [incident.to_json() for incident in ledger.incidents]})
+    _line({"open": [incident.to_json() for incident in judge.open]})
     while not _orphaned(max(due - clock.now(), 0.0) / clock.speed):
         due = max(due + every, clock.now())
         entries = journal.since(position, "event")
         position = entries[-1].position if entries else position
         judge.tell([parse(entry.body) for entry in entries])
         try:
-            outcome = judge.judge(clock.now() - LAG)
+            outcome = judge.judge(clock.now() - engine.lag)
         except StoreError as wrong:
             log.warning("pass skipped: %s", wrong)
             continue

@@ -3,15 +3,13 @@
 import argparse
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from pathlib import Path
 from typing import NamedTuple, Protocol
 from urllib.parse import urlencode
 
 from fabrichealth.cli._incidents import rows
 from fabrichealth.cli._site import load
 from fabrichealth.metric import Metric
-from fabrichealth.runtime.paths import StatePaths
-from fabrichealth.store.embedded import EmbeddedStore
+from fabrichealth.store.protocol import Store
 
 RECENT = 900.0
 """Seconds within which a reading is the present one; of a store at rest before its last."""
@@ -36,7 +34,7 @@ class Newest(Protocol):
 class InStore:
     """Present values of a store, as of its last reading."""
 
-    def __init__(self, store: EmbeddedStore) -> None:
+    def __init__(self, store: Store) -> None:
         self._store = store
         span = store.span()
         self._now = span[1] if span else 0.0
@@ -85,8 +83,7 @@ def newest(asked: argparse.Namespace) -> Iterator[Newest]:
     if asked.config is None:
         yield AtDaemon(asked)
         return
-    path: Path = StatePaths(load(asked.config).site.state).store
-    store = EmbeddedStore.open(path, read_only=True)
+    store = load(asked.config).store.reader()
     try:
         yield InStore(store)
     finally:

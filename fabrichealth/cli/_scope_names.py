@@ -7,17 +7,19 @@ an incident must be one of the ledger. A wrong name is told with those that look
 from collections.abc import Callable, Collection, Mapping
 from difflib import get_close_matches
 
+from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.ports import LINK_INFO, UP
 from fabrichealth.errors import StoreError, UsageError
 from fabrichealth.model import SeriesTable
-from fabrichealth.runtime.paths import StatePaths
-from fabrichealth.store.embedded import EmbeddedStore
+from fabrichealth.store.engine import AnyEngine
+from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
 
 Names = dict[str, set[str]]
 """Names that there are, by the key of a scope."""
 
 NEWEST = 8
+DAY = 86_400.0
 
 
 def written(topology: Topology) -> Names:
@@ -43,16 +45,30 @@ def written(topology: Topology) -> Names:
     }
 
 
-def ever_read(paths: StatePaths) -> Names:
+def ever_read(engine: AnyEngine) -> Names:
     """Return what the store of a site has series of; nothing where there is no store yet."""
     try:
-        store = EmbeddedStore.open(paths.store, read_only=True)
+        store = engine.reader()
     except StoreError:
         return {}
     try:
+        if engine.shared:
+            _learn(store)
         return read_in(store.table)
+    except StoreError:
+        return {}
     finally:
         store.close()
+
+
+def _learn(store: Store) -> None:
+    """Have a store on a server tell the names of the last day; its table is empty before."""
+    span = store.span()
+    if span is None:
+        return
+    for metric in METRICS.values():
+        if metric in {UP, LINK_INFO} or {"loop", "branch"} <= set(metric.labels):
+            store.latest(metric, span[1], DAY)
 
 
 def read_in(table: SeriesTable) -> Names:

@@ -10,13 +10,14 @@ from analyzer.detector import Detector
 from collectors.sharding import WHOLE, Shard
 from collectors.source import Source, SourceSettings, Target
 from fabrichealth import config
+from fabrichealth.config import StoreSection
 from fabrichealth.errors import SiteError, UsageError
 from fabrichealth.model import SeriesTable
 from fabrichealth.plugins import Lazy, item, names
 from fabrichealth.settings import Settings
-from fabrichealth.store.settings import StoreSettings
+from fabrichealth.store.engine import ENGINES, AnyEngine, engine, engine_type
 from fabrichealth.target_rows import SourceKind, TargetRow
-from fabrichealth.topology import Topology
+from fabrichealth.topology import FABRIC, Topology
 from fabrichealth.topology import read as read_topology
 from fabrichealth.yamlfile import says
 
@@ -52,15 +53,28 @@ def _detector_settings(name: str) -> type[Settings]:
     return item(DETECTORS, name, Detector).settings_type
 
 
+def _store_settings(name: str) -> type[StoreSection]:
+    return engine_type(name).settings_type
+
+
 @dataclass(frozen=True)
 class Setup:
     """A site, its topology, and how to build its sources."""
 
     site: config.Site
     topology: Topology
-    store: StoreSettings
+    store: AnyEngine
     shard: Shard = WHOLE
     """The share of the targets that is read here."""
+    domains: tuple[str, ...] = ()
+    """Whose incidents are judged here; of every domain if none is named."""
+
+    @property
+    def part(self) -> str:
+        """What the names of our own clocks end in, where others of the site have some as well."""
+        if self.domains:
+            return f"-{','.join(self.domains)}"
+        return "" if self.shard == WHOLE else f"-{self.shard}"
 
     def held(self) -> int:
         """Return how many targets are read here."""
@@ -98,17 +112,23 @@ class Setup:
         return kind(settings, target, table)
 
 
-def load(path: Path, shard: Shard = WHOLE) -> Setup:
-    """Read a site file and the topology it names; `shard` says which targets are read here.
+def load(path: Path, shard: Shard = WHOLE, domains: tuple[str, ...] = ()) -> Setup:
+    """Read a site file and the topology it names.
+
+    `shard` says which targets are read here, `domains` whose incidents are judged here.
 
     Raises:
-        SiteError: file, line and key of the first fault.
+        SiteError: file, line and key of the first fault; or there is no such domain.
     """
     detectors = Lazy(DETECTORS, _detector_settings)
-    site = config.read(path, Lazy(SOURCES, _kind), detectors, StoreSettings)
+    site = config.read(path, Lazy(SOURCES, _kind), detectors, Lazy(ENGINES, _store_settings))
     topology = read_topology(site.topology) if site.topology else Topology()
-    store = StoreSettings.model_validate(site.store.model_dump(by_alias=True))
-    return Setup(site, topology, store, shard)
+    known = {*topology.domains, *map(topology.domain_of, topology.devices), FABRIC} - {""}
+    for name in domains:
+        if name not in known:
+            what = f"no domain {name}; there are {', '.join(sorted(known))}"
+            raise SiteError(f"{site.topology or path}: {what}")
+    return Setup(site, topology, engine(site.store, site.state), shard, domains)
 
 
 def settings_for(name: str, given: Mapping[str, str]) -> SourceSettings:

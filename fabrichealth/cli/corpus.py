@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from fabrichealth import history
+from fabrichealth.catalogue import METRICS
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import WELL, Command
 from fabrichealth.cli._corpus import EVENTS, TOPOLOGY, TRUTH
@@ -23,8 +24,8 @@ from fabrichealth.events import Event
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.runtime.paths import StatePaths
 from fabrichealth.settings import seconds_of
-from fabrichealth.store.embedded import EmbeddedStore
 from fabrichealth.store.journal import SqliteJournal
+from fabrichealth.store.protocol import Store
 from fabrichealth.topology.writing import text_of
 
 HISTORY, META = "history.jsonl.gz", "meta.json"
@@ -45,7 +46,7 @@ class CorpusCommand(Command):
         """Write it; say what is in it and what nobody judged."""
         setup = load(asked.config)
         paths = StatePaths(setup.site.state)
-        store = EmbeddedStore.open(paths.store, read_only=True)
+        store = setup.store.reader()
         journal = SqliteJournal.open(paths.journal, read_only=True)
         try:
             start, end = _span(store, asked.last)
@@ -53,7 +54,7 @@ class CorpusCommand(Command):
             said = said_of(newest(journal).values(), told, start, end)
             things = [one for one in without_incidents(told) if start <= one.at <= end]
             _write(asked.folder, setup, things, said)
-            many = history.write(store, asked.folder / HISTORY, start, end)
+            many = history.write(store, asked.folder / HISTORY, start, end, list(METRICS.values()))
             meta = {"links": len(setup.topology.links), "from": start, "until": end}
             _text(asked.folder / META, json.dumps(meta) + "\n")
         finally:
@@ -72,7 +73,7 @@ class CorpusCommand(Command):
         return WELL
 
 
-def _span(store: EmbeddedStore, last: str | None) -> tuple[float, float]:
+def _span(store: Store, last: str | None) -> tuple[float, float]:
     held = store.span()
     if held is None:
         raise SiteError("the site's store holds no reading yet; nothing can be replayed")

@@ -20,7 +20,6 @@ from fabrichealth.errors import UsageError
 from fabrichealth.events import OF_THE_WHOLE_SITE, SCOPE_KEYS, Event
 from fabrichealth.narrative import span
 from fabrichealth.runtime.clock import Clock
-from fabrichealth.runtime.paths import StatePaths
 from fabrichealth.settings import seconds_of
 
 SPANS = frozenset({"maintenance", "repair", "drill"})
@@ -127,7 +126,7 @@ def _check(asked: argparse.Namespace, scope: Mapping[str, str]) -> None:
     if asked.config is not None:
         setup = load(asked.config)
         if setup.topology.devices:
-            read = partial(scope_names.ever_read, StatePaths(setup.site.state))
+            read = partial(scope_names.ever_read, setup.store)
             scope_names.check(scope, scope_names.written(setup.topology), read)
     elif "link" in scope:
         links = {"link": {one["link"] for one in rows(asked, "/api/v1/links")}}

@@ -17,8 +17,6 @@ from fabrichealth.cli._placing import MOST_ACCELERATORS, looked, placement_rows
 from fabrichealth.cli._site import load
 from fabrichealth.errors import UsageError
 from fabrichealth.runtime.clock import Clock
-from fabrichealth.runtime.paths import StatePaths
-from fabrichealth.store.embedded import EmbeddedStore
 
 COLUMNS = ("", "domain", "racks", "hosts", "lost before", "after", "largest after")
 
@@ -64,7 +62,7 @@ def _rows(asked: argparse.Namespace, job: int, domain: str) -> list[dict[str, An
         query = urlencode({"accelerators": job} | ({"domain": domain} if domain else {}))
         return rows(asked, f"/api/v1/placements?{query}")
     setup = load(asked.config)
-    store = EmbeddedStore.open(StatePaths(setup.site.state).store, read_only=True)
+    store = setup.store.reader()
     try:
         view = looked(store, setup.topology, told(asked.config), Clock().now())
         return placement_rows(view, job, domain)

@@ -31,6 +31,11 @@ class StatePaths:
         return self.folder / "series"
 
     @property
+    def spool(self) -> Path:
+        """What waits for a store on a server."""
+        return self.folder / "spool"
+
+    @property
     def journal(self) -> Path:
         """Events and incidents."""
         return self.folder / "journal.db"

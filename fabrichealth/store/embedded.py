@@ -265,7 +265,7 @@ class EmbeddedStore:
                 grid = self._reading.layered(metric, start, end, step, block, series)
             else:
                 grid = self._reading.raw(metric, start, end, block, series)
-            return _line(grid.between(start, end))
+            return grid.between(start, end).line()
 
     def span(self) -> tuple[float, float] | None:
         """Return the first and the last time stamp held, or None if there is nothing."""
@@ -277,6 +277,16 @@ class EmbeddedStore:
             if not spans:
                 return None
             return min(first for first, _ in spans), max(last for _, last in spans)
+
+    @property
+    def spooled(self) -> int:
+        """Nothing waits: what was appended is in the store."""
+        return 0
+
+    @property
+    def dropped(self) -> int:
+        """Nothing that was appended is lost."""
+        return 0
 
     @property
     def size(self) -> int:
@@ -331,14 +341,3 @@ class EmbeddedStore:
         if self._claim >= 0:
             os.close(self._claim)
             self._claim = -1
-
-
-def _line(grid: Grid) -> tuple[Floats, Floats]:
-    """Return (at, values) of a grid of one series; of equal times the higher clock stays."""
-    there = ~np.isnan(grid.values)
-    at = grid.times[grid.clock][there]
-    values = grid.values[there]
-    order = np.argsort(at, kind="stable")
-    at, values = at[order], values[order]
-    last = np.append(at[1:] != at[:-1], True) if len(at) else np.zeros(0, bool)
-    return at[last], values[last]

@@ -145,6 +145,16 @@ class Grid:
             values[cell] = self.values[present]
         return Grid(self.series, self.clock, self.clocks, times, values.reshape(len(self), width))
 
+    def line(self) -> tuple[Floats, Floats]:
+        """Return (at, values) of a grid of one series; of equal times the higher clock stays."""
+        there = ~np.isnan(self.values)
+        at = self.times[self.clock][there]
+        values = self.values[there]
+        order = np.argsort(at, kind="stable")
+        at, values = at[order], values[order]
+        last = np.append(at[1:] != at[:-1], True) if len(at) else np.zeros(0, bool)
+        return at[last], values[last]
+
     def window(self, metric: Metric, table: SeriesTable, until: float, seconds: float) -> Window:
         """Return (until - seconds, until] right-aligned, as `fabrichealth.model.aligned` would."""
         end, start = self._read_by(until), self._read_by(until - seconds)

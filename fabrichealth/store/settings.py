@@ -4,6 +4,7 @@ from typing import Literal
 
 from pydantic import ConfigDict, Field
 
+from fabrichealth.config import StoreSection
 from fabrichealth.settings import Duration, Settings, Size, seconds
 
 DAY = 86_400.0
@@ -26,7 +27,7 @@ class Retention(Settings):
     """One value every ten minutes."""
 
 
-class StoreSettings(Settings):
+class StoreSettings(StoreSection):
     """Store section of the site file, for the store in files of our own."""
 
     kind: Literal["embedded"] = "embedded"

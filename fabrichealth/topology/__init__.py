@@ -2,7 +2,7 @@
 
 from fabrichealth.topology.differences import Difference, differences, disputes
 from fabrichealth.topology.discovery import Discovery, Found, FoundLink
-from fabrichealth.topology.inventory import Topology
+from fabrichealth.topology.inventory import FABRIC, Topology
 from fabrichealth.topology.merging import PortSaid, completed, own_names, updated
 from fabrichealth.topology.reading import read
 from fabrichealth.topology.rows import (
@@ -19,6 +19,7 @@ from fabrichealth.topology.rows import (
 )
 
 __all__ = [
+    "FABRIC",
     "SCALE_UP",
     "Device",
     "Difference",

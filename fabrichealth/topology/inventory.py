@@ -7,6 +7,9 @@ from functools import cached_property
 from fabrichealth.model.place import Place, Port
 from fabrichealth.topology.rows import Device, Domain, Feed, Link, Loop, Rack, Route
 
+FABRIC = "fabric"
+"""The domain of links and devices that belong to none."""
+
 
 class Topology:
     """The inventory, checked, with the look-ups that everybody needs."""

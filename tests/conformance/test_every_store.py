@@ -1,10 +1,15 @@
 """What is asked of every store, whatever keeps it.
 
 A store is a way to open one; `reopen` gives the same data to a new object, as after a restart.
+Those on servers run on real ones. What a server cannot do is left out by name (`LACKS`), and told
+in docs/stores.md.
 """
 
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,34 +19,129 @@ from hypothesis import strategies as st
 from fabrichealth.catalogue.optics import RX_POWER
 from fabrichealth.catalogue.ports import PORT_INFO, RX_BYTES, UP
 from fabrichealth.metric import Metric
-from fabrichealth.model import Batch, Ids, SeriesTable, Window, aligned
+from fabrichealth.model import Batch, Floats, Ids, SeriesTable, Window, aligned
 from fabrichealth.store.embedded import EmbeddedStore
-from fabrichealth.store.protocol import Store
+from fabrichealth.store.engines.prometheus import Prometheus, PrometheusSettings
+from fabrichealth.store.protocol import Latest, News, Store
+from fabrichealth.store.remote.shared import SharedStore
+from tests.servers import Servers
 
 Open = Callable[[], Store]
 
-STORES: dict[str, Callable[[Path], Store]] = {
-    "embedded": lambda folder: EmbeddedStore.open(folder / "store"),
-    "embedded, nothing cached": lambda folder: EmbeddedStore.open(folder / "store", cache_bytes=0),
+T = float(int(time.time()) // 3600 * 3600 - 2 * 86_400)
+"""When the tests take place: servers want times near the present."""
+
+
+class Settled:
+    """A store on a server, whose every append is waited for until it can be read."""
+
+    def __init__(self, store: SharedStore, settle: Callable[[], None]) -> None:
+        self._store = store
+        self._settle = settle
+
+    @property
+    def table(self) -> SeriesTable:
+        return self._store.table
+
+    def append(self, batches: Sequence[Batch]) -> None:
+        self._store.append(batches)
+        self._store.flush()
+        self._settle()
+
+    def refresh(self) -> None:
+        self._store.refresh()
+
+    def window(self, metric: Metric, until: float, seconds: float, step: float = 0) -> Window:
+        return self._store.window(metric, until, seconds, step)
+
+    def news(self, metric: Metric, until: float, seconds: float, mark: Any = None) -> News:
+        return self._store.news(metric, until, seconds, mark)
+
+    def latest(self, metric: Metric, until: float, within: float) -> Latest:
+        return self._store.latest(metric, until, within)
+
+    def one(self, series: int, start: float, end: float, step: float = 0) -> tuple[Floats, Floats]:
+        return self._store.one(series, start, end, step)
+
+    def span(self) -> tuple[float, float] | None:
+        return self._store.span()
+
+    def close(self) -> None:
+        self._store.close()
+
+
+def victoria_metrics(folder: Path, servers: Servers) -> Store:
+    address = servers.victoria_metrics()
+    return on_prometheus(folder, address, servers.settle_victoria_metrics)
+
+
+def prometheus(folder: Path, servers: Servers) -> Store:
+    return on_prometheus(folder, servers.prometheus(), lambda: None)
+
+
+def on_prometheus(folder: Path, address: str, settle: Callable[[], None]) -> Store:
+    """Open the store of a folder: the folder's name is the label that its series have."""
+    settings = PrometheusSettings.model_validate(
+        {"read": address, "write": f"{address}/api/v1/write", "labels": {"site": folder.name}}
+    )
+    return Settled(Prometheus(settings, folder).store(read=True, write=True), settle)
+
+
+EMBEDDED: dict[str, Callable[[Path, Servers], Store]] = {
+    "embedded": lambda folder, _: EmbeddedStore.open(folder / "store"),
+    "embedded, nothing cached": lambda folder, _: EmbeddedStore.open(
+        folder / "store", cache_bytes=0
+    ),
 }
+
+SERVED: dict[str, Callable[[Path, Servers], Store]] = {
+    "VictoriaMetrics": victoria_metrics,
+    "Prometheus": prometheus,
+}
+
+STORES = EMBEDDED | SERVED
+
+NUMBERS = "numbers of series survive a restart"
+CORRECTIONS = "of equal times the later wins"
+
+LACKS = {
+    "VictoriaMetrics": {NUMBERS},
+    "Prometheus": {NUMBERS, CORRECTIONS},
+}
+"""What a store does not do."""
 
 METRICS = {UP: 1, RX_BYTES: 1, RX_POWER: 2}
 """Labels beyond device and port are numbered; how many of each metric a target has."""
 
 
-@pytest.fixture(params=STORES.values(), ids=list(STORES))
-def reopen(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Open]:
+_site = count()
+
+
+@pytest.fixture(params=STORES)
+def kind(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def reopen(kind: str, tmp_path: Path, servers: Servers) -> Iterator[Open]:
     opened: list[Store] = []
+    folder = tmp_path / f"site-{next(_site)}"
+    folder.mkdir()
 
     def again() -> Store:
         if opened:
             opened[-1].close()
-        opened.append(request.param(tmp_path))
+        opened.append(STORES[kind](folder, servers))
         return opened[-1]
 
     yield again
     for store in opened[-1:]:
         store.close()
+
+
+def needs(kind: str, what: str) -> None:
+    if what in LACKS.get(kind, ()):
+        pytest.skip(f"{kind}: {what}: not promised")
 
 
 def series(table: SeriesTable, metric: Metric, target: int, many: int = 1) -> Ids:
@@ -84,98 +184,131 @@ class TestEveryStore:
     def test_is_empty_at_first(self, reopen: Open) -> None:
         store = reopen()
         assert store.span() is None
-        assert len(store.window(UP, until=1e9, seconds=60)) == 0
-        assert len(store.latest(UP, until=1e9, within=60).series) == 0
+        assert len(store.window(UP, until=T, seconds=60)) == 0
+        assert len(store.latest(UP, until=T, within=60).series) == 0
 
     def test_gives_back_what_it_took_right_aligned_by_target(self, reopen: Open) -> None:
         store = reopen()
         for at in (100.0, 110.0, 120.0):
-            store.append([batch(store.table, 0, at, {UP: at})])
-        store.append([batch(store.table, 1, 117.0, {UP: 7.0})])
-        window = store.window(UP, until=121.0, seconds=15.0)
+            store.append([batch(store.table, 0, T + at, {UP: at})])
+        store.append([batch(store.table, 1, T + 117.0, {UP: 7.0})])
+        window = store.window(UP, until=T + 121.0, seconds=15.0)
         assert [window.labels(row) for row in range(2)] == [
             ("leaf-0", "Ethernet0"),
             ("leaf-1", "Ethernet0"),
         ]
         np.testing.assert_array_equal(window.values, [[110.0, 120.0], [np.nan, 7.0]])
-        np.testing.assert_array_equal(window.at, [[110.0, 120.0], [np.nan, 117.0]])
+        np.testing.assert_array_equal(window.at - T, [[110.0, 120.0], [np.nan, 117.0]])
 
     def test_a_window_holds_its_end_and_not_its_start(self, reopen: Open) -> None:
         store = reopen()
-        store.append([batch(store.table, 0, at, {UP: at}) for at in (10.0, 20.0, 30.0)])
-        np.testing.assert_array_equal(store.window(UP, 30.0, 20.0).values, [[20.0, 30.0]])
+        store.append([batch(store.table, 0, T + at, {UP: at}) for at in (10.0, 20.0, 30.0)])
+        np.testing.assert_array_equal(store.window(UP, T + 30.0, 20.0).values, [[20.0, 30.0]])
 
-    def test_numbers_survive_a_restart(self, reopen: Open) -> None:
+    def test_names_survive_a_restart(self, reopen: Open) -> None:
         store = reopen()
-        store.append([batch(store.table, target, 10.0, {UP: 1.0}) for target in (3, 1, 2)])
-        info = store.table.intern(PORT_INFO, ("leaf-1", "Ethernet0", *["é"] * 12))
-        store.append([Batch(0, 11.0, np.array([info], np.int32), np.ones(1))])
-        before = [(store.table.metric(s), store.table.labels(s)) for s in range(4)]
+        store.append([batch(store.table, target, T, {UP: 1.0}) for target in (3, 1, 2)])
+        hostile = ("leaf-1", 'a"b{c}\\', "é", "x,y=z w", *["~"] * 10)
+        info = store.table.intern(PORT_INFO, hostile)
+        store.append([Batch(0, T + 1.0, np.array([info], np.int32), np.ones(1))])
+        store = reopen()
+        window = store.window(UP, T + 20.0, 40.0)
+        clocks = store.table.clocks()
+        read = {window.labels(row): clocks[window.clock[row]] for row in range(len(window))}
+        assert read == {
+            (f"leaf-{target}", "Ethernet0"): ("sonic", f"leaf-{target}") for target in (1, 2, 3)
+        }
+        assert store.window(PORT_INFO, T + 20.0, 40.0).labels(0) == hostile
+
+    def test_numbers_survive_a_restart(self, kind: str, reopen: Open) -> None:
+        needs(kind, NUMBERS)
+        store = reopen()
+        store.append([batch(store.table, target, T, {UP: 1.0}) for target in (3, 1, 2)])
+        before = [(store.table.metric(s), store.table.labels(s)) for s in range(3)]
         clocks = store.table.clocks()
         store = reopen()
-        assert [(store.table.metric(s), store.table.labels(s)) for s in range(4)] == before
+        assert [(store.table.metric(s), store.table.labels(s)) for s in range(3)] == before
         assert store.table.clocks() == clocks
-        assert len(store.window(UP, 20.0, 20.0)) == 3
 
-    def test_of_equal_times_the_later_wins(self, reopen: Open) -> None:
+    def test_of_equal_times_the_later_wins(self, kind: str, reopen: Open) -> None:
+        needs(kind, CORRECTIONS)
         store = reopen()
-        store.append([batch(store.table, 0, 10.0, {UP: 1.0, RX_BYTES: 5.0})])
-        store.append([batch(store.table, 0, 20.0, {UP: 1.0})])
-        store.append([batch(store.table, 0, 10.0, {UP: 0.0})])
+        store.append([batch(store.table, 0, T + 10.0, {UP: 1.0, RX_BYTES: 5.0})])
+        store.append([batch(store.table, 0, T + 20.0, {UP: 1.0})])
+        store.append([batch(store.table, 0, T + 10.0, {UP: 0.0})])
         store = reopen()
-        np.testing.assert_array_equal(store.window(UP, 20.0, 20.0).values, [[0.0, 1.0]])
-        np.testing.assert_array_equal(store.window(RX_BYTES, 20.0, 20.0).values, [[5.0]])
+        np.testing.assert_array_equal(store.window(UP, T + 20.0, 20.0).values, [[0.0, 1.0]])
+        np.testing.assert_array_equal(store.window(RX_BYTES, T + 20.0, 20.0).values, [[5.0]])
+
+    def test_what_is_told_twice_is_there_once(self, reopen: Open) -> None:
+        store = reopen()
+        for _ in range(2):
+            store.append([batch(store.table, 0, T + at, {UP: at}) for at in (10.0, 20.0)])
+        np.testing.assert_array_equal(store.window(UP, T + 20.0, 20.0).values, [[10.0, 20.0]])
 
     def test_late_batches_find_their_place(self, reopen: Open) -> None:
         store = reopen()
         for at in (10.0, 30.0, 20.0):
-            store.append([batch(store.table, 0, at, {UP: at})])
-            store.window(UP, 40.0, 40.0)
-        np.testing.assert_array_equal(store.window(UP, 40.0, 40.0).values, [[10.0, 20.0, 30.0]])
+            store.append([batch(store.table, 0, T + at, {UP: at})])
+            store.window(UP, T + 40.0, 40.0)
+        np.testing.assert_array_equal(store.window(UP, T + 40.0, 40.0).values, [[10.0, 20.0, 30.0]])
 
     def test_latest_is_each_ones_own(self, reopen: Open) -> None:
         store = reopen()
-        store.append([batch(store.table, 0, 10.0, {RX_POWER: [-1.0, -2.0]})])
-        store.append([batch(store.table, 0, 90_000.0, {RX_POWER: [-3.0]})])
-        latest = store.latest(RX_POWER, until=90_001.0, within=1e5)
-        assert latest.values.tolist() == [-3.0, -2.0]
-        assert latest.at.tolist() == [90_000.0, 10.0]
-        assert store.latest(RX_POWER, until=90_001.0, within=60.0).values.tolist() == [-3.0]
+        store.append([batch(store.table, 0, T + 10.0, {RX_POWER: [-1.0, -2.0]})])
+        store.append([batch(store.table, 0, T + 90_000.0, {RX_POWER: [-3.0]})])
+        for _ in range(2):  # a second question knows the first one's answer
+            latest = store.latest(RX_POWER, until=T + 90_001.0, within=1e5)
+            assert latest.values.tolist() == [-3.0, -2.0]
+            assert (latest.at - T).tolist() == [90_000.0, 10.0]
+        assert store.latest(RX_POWER, until=T + 90_001.0, within=60.0).values.tolist() == [-3.0]
 
     def test_a_name_of_which_nothing_was_read_yet_has_nothing_to_tell(self, reopen: Open) -> None:
         store = reopen()
-        store.append([batch(store.table, 0, 10.0, {UP: 1.0})])
+        store.append([batch(store.table, 0, T + 10.0, {UP: 1.0})])
         fresh = store.table.intern(UP, ("a name", "just new"))
-        assert store.latest(UP, until=20.0, within=1e5).values.tolist() == [1.0]
-        assert [len(column) for column in store.one(fresh, 0.0, 20.0)] == [0, 0]
+        assert store.latest(UP, until=T + 20.0, within=1e5).values.tolist() == [1.0]
+        assert [len(column) for column in store.one(fresh, T, T + 20.0)] == [0, 0]
 
     def test_one_series_comes_alone(self, reopen: Open) -> None:
         store = reopen()
-        for time in (10.0, 20.0, 30.0):
-            store.append([batch(store.table, 0, time, {RX_POWER: [time, -time]})])
+        for at in (10.0, 20.0, 30.0):
+            store.append([batch(store.table, 0, T + at, {RX_POWER: [at, -at]})])
         second = int(series(store.table, RX_POWER, 0, 2)[1])
-        at, values = store.one(second, start=10.0, end=30.0)
-        assert at.tolist() == [20.0, 30.0]
+        at_, values = store.one(second, start=T + 10.0, end=T + 30.0)
+        assert (at_ - T).tolist() == [20.0, 30.0]
         assert values.tolist() == [-20.0, -30.0]
 
     def test_steps_give_the_last_of_a_counter_and_the_mean_of_a_gauge(self, reopen: Open) -> None:
         store = reopen()
         for at in range(10, 181, 10):
-            store.append(
-                [batch(store.table, 0, float(at), {RX_BYTES: at * 5.0, RX_POWER: at / 10})]
-            )
-        counter = store.window(RX_BYTES, until=180.0, seconds=180.0, step=60)
-        gauge = store.window(RX_POWER, until=180.0, seconds=180.0, step=60)
+            store.append([batch(store.table, 0, T + at, {RX_BYTES: at * 5.0, RX_POWER: at / 10})])
+        counter = store.window(RX_BYTES, until=T + 180.0, seconds=180.0, step=60)
+        gauge = store.window(RX_POWER, until=T + 180.0, seconds=180.0, step=60)
         np.testing.assert_array_equal(counter.values, [[300.0, 600.0, 900.0]])
-        np.testing.assert_array_equal(counter.at, [[60.0, 120.0, 180.0]])
+        np.testing.assert_array_equal(counter.at - T, [[60.0, 120.0, 180.0]])
         np.testing.assert_allclose(gauge.values, [[3.5, 9.5, 15.5]])
+
+    def test_long_spans_come_by_the_step(self, reopen: Open) -> None:
+        store = reopen()
+        every = [T + 10.0 * number for number in range(1, 2521)]  # seven hours
+        store.append(
+            [batch(store.table, 0, at, {RX_BYTES: at - T, RX_POWER: -3.0}) for at in every]
+        )
+        counter = store.window(RX_BYTES, until=T + 25_170.0, seconds=25_000.0, step=600)
+        gauge = store.window(RX_POWER, until=T + 25_170.0, seconds=25_000.0, step=600)
+        ends = [*range(600, 25_170, 600), 25_170]
+        assert (counter.values[0]).tolist() == ends
+        assert (counter.at[0] - T).tolist() == ends
+        np.testing.assert_allclose(gauge.values, [[-3.0] * len(ends)])
 
     def test_what_is_no_number_is_no_reading(self, reopen: Open) -> None:
         store = reopen()
-        store.append([batch(store.table, 0, 10.0, {UP: np.nan, RX_BYTES: np.inf, RX_POWER: -1.0})])
-        assert len(store.window(UP, 10.0, 10.0)) == 0
-        assert len(store.window(RX_BYTES, 10.0, 10.0)) == 0
-        assert len(store.window(RX_POWER, 10.0, 10.0)) == 1
+        readings: dict[Metric, float | list[float]] = {UP: np.nan, RX_BYTES: np.inf, RX_POWER: -1.0}
+        store.append([batch(store.table, 0, T + 10.0, readings)])
+        assert len(store.window(UP, T + 10.0, 10.0)) == 0
+        assert len(store.window(RX_BYTES, T + 10.0, 10.0)) == 0
+        assert len(store.window(RX_POWER, T + 10.0, 10.0)) == 1
 
     def test_a_series_of_two_clocks_belongs_to_the_one_that_read_it_last(
         self, reopen: Open
@@ -185,19 +318,31 @@ class TestEveryStore:
         clocks = [store.table.clock(source, "leaf-0") for source in ("sonic", "snmp")]
         rows = [(0, 10.0, 1.0), (1, 12.0, 0.0), (0, 20.0, 1.0), (1, 22.0, 0.0), (0, 30.0, 1.0)]
         for clock, at, value in rows:
-            store.append([Batch(clocks[clock], at, mine, np.array([value]))])
-        samples = [(clocks[c], at, mine, np.array([value])) for c, at, value in rows]
-        for until in (9.0, 11.0, 25.0, 30.0):
+            store.append([Batch(clocks[clock], T + at, mine, np.array([value]))])
+        samples = [(clocks[c], T + at, mine, np.array([value])) for c, at, value in rows]
+        for until in (T + 9.0, T + 11.0, T + 25.0, T + 30.0):
             want = aligned(UP, store.table, samples, until, 60.0)
             assert_equal(store.window(UP, until, 60.0), want)
-        assert store.window(UP, 30.0, 60.0).values.tolist() == [[1.0, 1.0, 1.0]]
-        assert store.one(int(mine[0]), 0.0, 25.0)[0].tolist() == [10.0, 12.0, 20.0, 22.0]
-        assert store.latest(UP, 25.0, 60.0).values.tolist() == [0.0]
+        assert store.window(UP, T + 30.0, 60.0).values.tolist() == [[1.0, 1.0, 1.0]]
+        assert (store.one(int(mine[0]), T, T + 25.0)[0] - T).tolist() == [10.0, 12.0, 20.0, 22.0]
+        assert store.latest(UP, T + 25.0, 60.0).values.tolist() == [0.0]
 
     def test_span_is_from_first_to_last(self, reopen: Open) -> None:
         store = reopen()
-        store.append([batch(store.table, 0, at, {UP: 1.0}) for at in (50.0, 20.0, 70.0)])
-        assert store.span() == (20.0, 70.0)
+        store.append([batch(store.table, 0, T + at, {UP: 1.0}) for at in (50.0, 20.0, 9_070.0)])
+        assert store.span() == (T + 20.0, T + 9_070.0)
+
+    def test_who_has_a_mark_is_told_what_came_since(self, reopen: Open) -> None:
+        store = reopen()
+        store.append([batch(store.table, 0, T + at, {UP: at}) for at in (10.0, 20.0)])
+        told, mark = store.news(UP, T + 25.0, 600.0)
+        assert told.values.tolist() == [[10.0, 20.0]]
+        store.append([batch(store.table, 0, T + at, {UP: at}) for at in (15.0, 30.0)])
+        told, mark = store.news(UP, T + 35.0, 600.0, mark)
+        assert {15.0, 30.0} <= set(told.values[0].tolist())
+        store.append([batch(store.table, 1, T + 930.0, {UP: 930.0})])
+        told, mark = store.news(UP, T + 931.0, 600.0, mark)
+        assert told.values.tolist() == [[930.0]]
 
 
 VALUES = st.floats(allow_nan=False, allow_infinity=False) | st.sampled_from(
@@ -215,21 +360,22 @@ MOVES = st.lists(BATCHES, max_size=5) | st.sampled_from(["maintain", "restart", 
     max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(moves=st.lists(MOVES, max_size=14), until=TIMES, seconds=st.floats(0.5, 9000))
-@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("kind", EMBEDDED)
 def test_windows_equal_the_slow_reference(
     kind: str,
     moves: list[str | list[tuple[int, float, dict[Metric, list[float]], str]]],
     until: float,
     seconds: float,
     tmp_path_factory: pytest.TempPathFactory,
+    servers: Servers,
 ) -> None:
     folder = tmp_path_factory.mktemp("store")
-    store = STORES[kind](folder)
+    store = STORES[kind](folder, servers)
     kept: list[Batch] = []
     for move in moves:
         if move == "restart":
             store.close()
-            store = STORES[kind](folder)
+            store = STORES[kind](folder, servers)
         elif move == "maintain" and isinstance(store, EmbeddedStore):
             store.fold_now()
             while store.maintain():
@@ -252,6 +398,66 @@ def test_windows_equal_the_slow_reference(
     store.close()
 
 
+MILLISECONDS = st.integers(0, 900_000).map(lambda ms: (T * 1e3 + ms) / 1e3)
+INSTRUMENTS = st.one_of(
+    st.integers(0, 2**48).map(float),
+    st.integers(-4000, 2000).map(lambda n: n / 100),
+    st.sampled_from([0.0, 1.0, 2.4e-4, 1.25e-12, 47.5]),
+)
+"""Counters, decimals, ratios: what engines keep to 15 digits or so is kept whole."""
+POLLS = st.tuples(
+    st.integers(0, 3),
+    MILLISECONDS,
+    st.dictionaries(
+        st.sampled_from(list(METRICS)), st.lists(INSTRUMENTS, min_size=1, max_size=3), min_size=1
+    ),
+    st.sampled_from(["sonic", "snmp"]),
+)
+
+
+@settings(
+    max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    moves=st.lists(st.lists(POLLS, min_size=1, max_size=5, unique_by=lambda p: (p[0], p[1], p[3]))),
+    until=MILLISECONDS,
+    seconds=st.floats(0.5, 1200),
+)
+@pytest.mark.parametrize("kind", SERVED)
+def test_windows_of_servers_equal_the_slow_reference(
+    kind: str,
+    moves: list[list[tuple[int, float, dict[Metric, list[float]], str]]],
+    until: float,
+    seconds: float,
+    tmp_path_factory: pytest.TempPathFactory,
+    servers: Servers,
+) -> None:
+    folder = tmp_path_factory.mktemp(f"site-{next(_site)}-")
+    store = STORES[kind](folder, servers)
+    seen: set[tuple[int, float, str]] = set()
+    kept: list[Batch] = []
+    for move in moves:
+        fresh = [poll for poll in move if (poll[0], poll[1], poll[3]) not in seen]
+        seen |= {(poll[0], poll[1], poll[3]) for poll in move}
+        batches = [
+            batch(store.table, target, at, {m: list(v) for m, v in values.items()}, source)
+            for target, at, values, source in fresh
+            if all(len(m.labels) > 2 or len(v) == 1 for m, v in values.items())
+        ]
+        store.append(batches)
+        kept += batches
+        for metric in METRICS:
+            store.window(metric, until, seconds)
+    samples = [(one.clock, one.at, one.series, one.values) for one in kept]
+    for metric in METRICS:
+        want = aligned(metric, store.table, samples, until, seconds)
+        got = store.window(metric, until, seconds)
+        assert got.series.tolist() == want.series.tolist()
+        np.testing.assert_array_equal(got.times, want.times)
+        np.testing.assert_allclose(got.values, want.values, rtol=1e-14)
+    store.close()
+
+
 ONE_SOURCE = st.lists(st.tuples(st.integers(0, 3), TIMES, READINGS), max_size=4)
 STEPS = ONE_SOURCE | st.sampled_from(["maintain", "restart", "ask", "ask"])
 
@@ -260,22 +466,23 @@ STEPS = ONE_SOURCE | st.sampled_from(["maintain", "restart", "ask", "ask"])
     max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(steps=st.lists(STEPS, max_size=16), asked=st.lists(TIMES, min_size=17, max_size=17))
-@pytest.mark.parametrize("kind", STORES)
+@pytest.mark.parametrize("kind", EMBEDDED)
 def test_news_leave_nothing_out(
     kind: str,
     steps: list[str | list[tuple[int, float, dict[Metric, list[float]]]]],
     asked: list[float],
     tmp_path_factory: pytest.TempPathFactory,
+    servers: Servers,
 ) -> None:
     folder = tmp_path_factory.mktemp("store")
-    store = STORES[kind](folder)
+    store = STORES[kind](folder, servers)
     asked.sort()
     marks: dict[Metric, object] = dict.fromkeys(METRICS)
     told: dict[tuple[int, float], float] = {}
     for step in [*steps, "ask"]:
         if step == "restart":
             store.close()
-            store = STORES[kind](folder)
+            store = STORES[kind](folder, servers)
             marks = dict.fromkeys(METRICS)
         elif step == "maintain" and isinstance(store, EmbeddedStore):
             store.fold_now()

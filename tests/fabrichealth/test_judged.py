@@ -33,10 +33,12 @@ def test_what_is_read_is_what_was_written(tmp_path: Path) -> None:
     setup = setup_in(tmp_path)
     judged.write(setup, tmp_path / "judged.json")
     (tmp_path / "topology.yaml").write_text("devices: [unfinish")
-    topology, sections, policy = judged.read(tmp_path / "judged.json")
-    assert topology.same_as(setup.topology)
-    assert sections == setup.site.detectors
-    assert policy == setup.site.policy
+    read = judged.read(tmp_path / "judged.json")
+    assert read.topology.same_as(setup.topology)
+    assert read.detectors == setup.site.detectors
+    assert read.policy == setup.site.policy
+    assert (read.store.settings, read.store.state) == (setup.site.store, tmp_path)
+    assert read.domains == ()
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"topology": {"devices": [1]}}'])

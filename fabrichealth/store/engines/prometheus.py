@@ -1,0 +1,88 @@
+"""Any engine that Prometheus' APIs are spoken to: VictoriaMetrics, Prometheus, Mimir, Thanos.
+
+Written by remote write, read by the query API, and by VictoriaMetrics' export where it is there.
+"""
+
+from typing import Literal
+
+from pydantic import field_validator, model_validator
+
+from fabrichealth.model import SeriesTable
+from fabrichealth.runtime.paths import StatePaths
+from fabrichealth.store.engine import Engine, Wanted, everything
+from fabrichealth.store.remote.delivery import Delivery
+from fabrichealth.store.remote.http import Http
+from fabrichealth.store.remote.identity import Identities
+from fabrichealth.store.remote.promql import PromqlReads
+from fabrichealth.store.remote.remote_write import HEADERS, RemoteWrite
+from fabrichealth.store.remote.settings import RemoteSettings, http_address, needed
+from fabrichealth.store.remote.shared import SharedStore
+from fabrichealth.store.remote.spool import Spool
+from fabrichealth.target_rows import Address, Text
+
+
+class PrometheusSettings(RemoteSettings):
+    """Store section of the site file, for an engine with Prometheus' APIs."""
+
+    kind: Literal["prometheus"] = "prometheus"
+
+    read: Address = ""
+    """Address before `/api/v1`, such as `http://127.0.0.1:8428`; needed by whoever judges."""
+    write: Address = ""
+    """Whole address of remote write, such as `http://127.0.0.1:8428/api/v1/write`; needed by
+    whoever collects."""
+    tenant: Text = ""
+    """Sent as `X-Scope-OrgID`, which Mimir and others of its family want."""
+
+    @field_validator("read", "write")
+    @classmethod
+    def _http(cls, url: str) -> str:
+        return http_address(url)
+
+    @model_validator(mode="after")
+    def _somewhere(self) -> "PrometheusSettings":
+        if not self.read and not self.write:
+            raise ValueError("give read, write or both")
+        return self
+
+
+class Prometheus(Engine[PrometheusSettings]):
+    """Opens stores on a Prometheus-compatible engine."""
+
+    settings_type = PrometheusSettings
+
+    @property
+    def lag(self) -> float:
+        """Seconds that a reading may take until it is found."""
+        return self.settings.lag
+
+    def writer(self) -> SharedStore:
+        """Send by remote write, through a spool in `state:`."""
+        return self.store(write=True)
+
+    def reader(self, wanted: Wanted = everything) -> SharedStore:
+        """Read only."""
+        return self.store(wanted, read=True)
+
+    def store(
+        self, wanted: Wanted = everything, *, read: bool = False, write: bool = False
+    ) -> SharedStore:
+        """Open to read, to write, or both.
+
+        Raises:
+            SiteError: a file that is named cannot be read.
+            StoreError: the address is not given, or the spool cannot be used.
+        """
+        settings, table = self.settings, SeriesTable()
+        access = settings.access(tenant=settings.tenant)
+        reads = encodes = delivery = None
+        if read:
+            http = Http(needed(settings.read, "read"), access, settings.timeout)
+            known = Identities(http.shown, table, settings.labels, wanted)
+            reads = PromqlReads(http, known, settings.labels)
+        if write:
+            out = Http(needed(settings.write, "write"), access, settings.timeout)
+            encodes = RemoteWrite(table, settings.labels)
+            spool = Spool(StatePaths(self.state).spool, settings.spool)
+            delivery = Delivery(spool, lambda body: out.post("", body, HEADERS), RemoteWrite.halves)
+        return SharedStore(table, settings, reads, encodes, delivery)

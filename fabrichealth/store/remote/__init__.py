@@ -1,0 +1,1 @@
+"""What a store on a server is made of: encodings out, answers in, a spool between."""
