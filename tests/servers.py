@@ -31,6 +31,7 @@ class Servers:
         def started(folder: Path, address: str) -> Running:
             words = ["victoria-metrics", f"-storageDataPath={folder / 'data'}"]
             words += [f"-httpListenAddr={address}", "-retentionPeriod=100y"]
+            words += ["-search.latencyOffset=1s"]
             return Running(words, folder / "log")
 
         return self._once("victoria-metrics", started, "/health")

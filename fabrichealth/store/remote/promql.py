@@ -26,6 +26,9 @@ EXPORT, QUERY, QUERY_RANGE = "/api/v1/export", "/api/v1/query", "/api/v1/query_r
 BY_STEP = 7200.0
 """Longer spans than this (seconds) are asked for by the step, when a step is asked for."""
 
+JUST_NOW = 60.0
+"""Engines answer queries with what is older than some seconds; what is newer is worked out here."""
+
 MOST_POINTS = 10_000
 """Prometheus answers with 11,000 points of a series at most."""
 
@@ -74,7 +77,8 @@ class PromqlReads:
         """
         if end - start <= BY_STEP:
             return self._downsampled(metric, start, end, step)
-        first, last = float(np.ceil(start / step) * step), float(np.floor(end / step) * step)
+        first = float(np.ceil(start / step) * step)
+        last = float(np.floor((end - JUST_NOW) / step) * step)
         grids = [self._downsampled(metric, start, first, step)] if first > start else []
         while first < last:
             until = min(first + MOST_POINTS * step, last)
