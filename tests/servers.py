@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.end_to_end.processes import HOST, Running, fetched, free_port, until
+from tests.influx_peer import Peer
 
 
 def installed(program: str, package: str) -> None:
@@ -22,6 +23,7 @@ class Servers:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
+        self._peer: Peer | None = None
         self._running: dict[str, tuple[Running, str]] = {}
 
     def victoria_metrics(self) -> str:
@@ -64,7 +66,13 @@ class Servers:
             words = ["influxd", "run", "-config", str(folder / "influx.conf")]
             return Running(words, folder / "log")
 
-        return self._once("influxd", started, "/health")
+        return self._once("influxd", started, "/query?q=SHOW%20DATABASES")
+
+    def influx_peer(self) -> Peer:
+        """Return what stands for an InfluxDB 2 and 3."""
+        if self._peer is None:
+            self._peer = Peer()
+        return self._peer
 
     def settle_victoria_metrics(self) -> None:
         """Make everything that VictoriaMetrics has taken visible."""
@@ -74,6 +82,8 @@ class Servers:
 
     def end(self) -> None:
         """End them all."""
+        if self._peer is not None:
+            self._peer.close()
         for running, _ in self._running.values():
             running.end(seconds=20.0)
 

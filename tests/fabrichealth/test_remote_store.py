@@ -1,5 +1,6 @@
 """Stores on servers that refuse, are away, know us not, or hold what is not ours."""
 
+import gzip
 import logging
 import threading
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from fabrichealth.catalogue.optics import RX_POWER
 from fabrichealth.catalogue.ports import PORT_INFO, RX_BYTES, UP
 from fabrichealth.errors import SiteError, StoreError
 from fabrichealth.model import Batch, SeriesTable
+from fabrichealth.store.engines.influx import Influx, InfluxSettings
 from fabrichealth.store.engines.prometheus import Prometheus, PrometheusSettings
 from fabrichealth.store.remote import delivery
 from fabrichealth.store.remote.line_protocol import LineProtocol
@@ -269,6 +271,83 @@ def test_secrets_come_from_files(server: Server, opened: Opens, tmp_path: Path) 
 def test_settings_that_cannot_be_are_refused(plain: dict[str, object], says: str) -> None:
     with pytest.raises(ValueError, match=says):
         PrometheusSettings.model_validate(plain)
+
+
+@pytest.mark.parametrize(
+    ("plain", "says"),
+    [
+        ({"version": 1}, "InfluxDB 1 needs db"),
+        ({"bucket": "b"}, "InfluxDB 2 needs org"),
+        ({"version": 4, "db": "d"}, "1, 2 or 3"),
+        ({"version": 3, "db": "d", "retention": "1d"}, "xtra"),
+    ],
+)
+def test_an_influxdb_without_what_its_version_needs_is_refused(
+    plain: dict[str, object], says: str
+) -> None:
+    with pytest.raises(ValueError, match=says):
+        InfluxSettings.model_validate({"url": "http://a", **plain})
+
+
+def on_influx(server: Server, folder: Path, **more: object) -> SharedStore:
+    settings = InfluxSettings.model_validate({"url": server.address, **more})
+    return Influx(settings, folder).store(read=True, write=True)
+
+
+VERSIONS: list[dict[str, object]] = [
+    {"version": 1, "db": "d"},
+    {"version": 2, "org": "o", "bucket": "b"},
+    {"version": 3, "db": "d"},
+]
+
+
+@pytest.mark.parametrize("plain", VERSIONS)
+def test_an_influxdb_that_takes_nothing_now_gets_it_later(
+    server: Server, tmp_path: Path, plain: dict[str, object], caplog: pytest.LogCaptureFixture
+) -> None:
+    server.answer = lambda path, body: (404, b'{"error": "database\nnot found"}')
+    store = on_influx(server, tmp_path, **plain)
+    store.append([port(store.table)])
+    with pytest.raises(StoreError):
+        store.flush(0.3)
+    assert (store.spooled, store.dropped) == (1, 0)
+    server.answer = lambda path, body: (204, b"")
+    store.flush()
+    store.close()
+    (line,) = (gzip.decompress(body) if body[:1] == b"\x1f" else body for body in server.taken)
+    assert line == (
+        b"fabric,device=leaf-01,instance=leaf-01,job=sonic,port=1 port_up=1.0 1700000000123000000\n"
+    )
+    assert "database not found" in caplog.records[0].getMessage()
+
+
+@pytest.mark.parametrize("plain", VERSIONS)
+def test_an_influxdb_refuses_lines_alone(
+    server: Server, tmp_path: Path, plain: dict[str, object]
+) -> None:
+    def answer(path: str, body: bytes) -> tuple[int, bytes]:
+        lines = gzip.decompress(body) if body[:1] == b"\x1f" else body
+        return (400, b"field type conflict") if b"port=7 " in lines else (204, b"")
+
+    server.answer = answer
+    store = on_influx(server, tmp_path, **plain)
+    store.append([port(store.table, AT, *map(str, range(30)))])
+    store.flush()
+    assert (store.spooled, store.dropped) == (0, 1)
+    store.close()
+
+
+@pytest.mark.parametrize("plain", VERSIONS)
+@pytest.mark.parametrize("said", [b"<html>", b"a,b\n1\n", b'{"results":[{"error":"no"}]}'])
+def test_an_influxdb_of_another_version_is_told_as_such(
+    server: Server, tmp_path: Path, plain: dict[str, object], said: bytes
+) -> None:
+    server.answer = lambda path, body: (200, said)
+    store = on_influx(server, tmp_path, **plain)
+    with pytest.raises(StoreError) as told:
+        store.window(UP, AT, 60.0)
+    assert "\n" not in str(told.value)
+    store.close()
 
 
 def exported(labels: dict[str, str], *values: float, first: float = AT) -> bytes:

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Protocol
 from urllib.parse import urlencode
 
+import orjson
 import urllib3
 from urllib3.exceptions import HTTPError
 
@@ -55,6 +56,14 @@ class Asks(Protocol):
         ...
 
 
+class Posts(Protocol):
+    """What those who ask in JSON need of a server, as InfluxDB 2 and 3 want it."""
+
+    def json(self, path: str, query: Mapping[str, str], asked: Mapping[str, object]) -> bytes:
+        """Return the answer to an object that is posted."""
+        ...
+
+
 class Http:
     """Connections to one address, used by several threads."""
 
@@ -88,13 +97,7 @@ class Http:
             Unavailable: it does not answer now.
         """
         typed = {"Content-Type": "application/x-www-form-urlencoded"}
-        reply = self._sent("POST", path, urlencode(form).encode(), typed)
-        try:
-            yield from reply.stream(PIECE, decode_content=True)
-        except HTTPError as wrong:
-            raise self._unavailable(f"its answer broke off: {_why(wrong)}") from None
-        finally:
-            reply.release_conn()
+        yield from self._stream(self._sent("POST", path, urlencode(form).encode(), typed))
 
     def whole(self, path: str, form: Mapping[str, str]) -> bytes:
         """Return the answer to a form that is posted.
@@ -104,6 +107,28 @@ class Http:
             Unavailable: it does not answer now.
         """
         return b"".join(self.pieces(path, form))
+
+    def json(self, path: str, query: Mapping[str, str], asked: Mapping[str, object]) -> bytes:
+        """Return the answer to an object that is posted.
+
+        Raises:
+            Refused: the server will not answer this.
+            Unavailable: it does not answer now.
+        """
+        where = f"{path}?{urlencode(query)}" if query else path
+        reply = self._sent("POST", where, orjson.dumps(asked), {"Content-Type": "application/json"})
+        return self._read(reply)
+
+    def _read(self, reply: urllib3.BaseHTTPResponse) -> bytes:
+        return b"".join(self._stream(reply))
+
+    def _stream(self, reply: urllib3.BaseHTTPResponse) -> Iterator[bytes]:
+        try:
+            yield from reply.stream(PIECE, decode_content=True)
+        except HTTPError as wrong:
+            raise silence(self.shown, wrong) from None
+        finally:
+            reply.release_conn()
 
     def post(self, path: str, body: bytes, headers: Mapping[str, str]) -> None:
         """Give the server something to keep.
@@ -131,36 +156,41 @@ class Http:
                 headers={**self._headers, **headers},
             )  # fmt: skip
         except HTTPError as wrong:
-            raise self._unavailable(_why(wrong)) from None
+            raise silence(self.shown, wrong) from None
         if 200 <= reply.status < 300:
             return reply
         try:
-            said = " ".join(reply.read(4096).decode("utf-8", "replace").split())[:SAID]
+            said = reply.read(4096).decode("utf-8", "replace")
         except HTTPError:
             said = ""
         finally:
             reply.drain_conn()
             reply.release_conn()
-        raise self._complaint(reply.status, said)
+        raise complaint(self.shown, reply.status, said, self._access)
 
-    def _unavailable(self, why: str) -> Unavailable:
-        return Unavailable(
-            f"{self.shown}: does not answer ({why}); is it running, and the address right?"
-        )
 
-    def _complaint(self, status: int, said: str) -> StoreError:
-        where, more = shown(self._address), f": {said}" if said else ""
-        if status in CONTENT:
-            return Refused(f"{where}: refuses ({status}{more})", status)
-        if status in STRANGERS:
-            why = f"wants other credentials ({status}{more}); check {self._access.remedy}"
-        elif status in NO_SUCH_PATH:
-            why = f"has nothing at that path ({status}); check the address, and what runs there"
-        elif 300 <= status < 400:
-            why = f"sends us elsewhere ({status}); give the address that it sends to"
-        else:
-            why = f"cannot do it now ({status}{more}); see its own log"
-        return Unavailable(f"{where}: {why}", status)
+def silence(where: str, wrong: Exception) -> Unavailable:
+    """Return that nothing came of asking, and why."""
+    return Unavailable(
+        f"{where}: does not answer ({_why(wrong)}); is it running, and the address right?"
+    )
+
+
+def complaint(where: str, status: int, said: str, access: Access) -> StoreError:
+    """Return what a server's refusal means to us, as one line."""
+    said = " ".join(said.split())[:SAID]
+    more = f": {said}" if said else ""
+    if status in CONTENT:
+        return Refused(f"{where}: refuses ({status}{more})", status)
+    if status in STRANGERS:
+        why = f"wants other credentials ({status}{more}); check {access.remedy}"
+    elif status in NO_SUCH_PATH:
+        why = f"has nothing at that path ({status}{more}); check the address, and what runs there"
+    elif 300 <= status < 400:
+        why = f"sends us elsewhere ({status}); give the address that it sends to"
+    else:
+        why = f"cannot do it now ({status}{more}); see its own log"
+    return Unavailable(f"{where}: {why}", status)
 
 
 def _credentials(access: Access) -> dict[str, str]:
@@ -168,14 +198,19 @@ def _credentials(access: Access) -> dict[str, str]:
     if access.tenant:
         found["X-Scope-OrgID"] = access.tenant
     if access.token_file is not None:
-        found["Authorization"] = f"{access.scheme} {_secret(access.token_file)}"
+        found["Authorization"] = f"{access.scheme} {secret(access.token_file)}"
     elif access.user:
-        secret = "" if access.password_file is None else _secret(access.password_file)
-        found |= urllib3.make_headers(basic_auth=f"{access.user}:{secret}")
+        word = "" if access.password_file is None else secret(access.password_file)
+        found |= urllib3.make_headers(basic_auth=f"{access.user}:{word}")
     return found
 
 
-def _secret(path: Path) -> str:
+def secret(path: Path) -> str:
+    """Return what a file says.
+
+    Raises:
+        SiteError: it cannot be read.
+    """
     try:
         return path.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as wrong:

@@ -23,9 +23,14 @@ _UNWRITABLE = re.compile(r"[\x00-\x1f\x7f]|\\+$")
 """The format has no way to write a line break, nor a backslash before what ends a tag."""
 
 
+def written(text: str) -> str:
+    """Return a name as it will be read again: what cannot be written becomes `_`."""
+    return _UNWRITABLE.sub("_", text)
+
+
 def tag(text: str) -> str:
-    """Return a tag's value as it is written; what cannot be written becomes `_`."""
-    return _SPECIAL.sub(r"\\\1", _UNWRITABLE.sub("_", text))
+    """Return a tag's value as it is written."""
+    return _SPECIAL.sub(r"\\\1", written(text))
 
 
 class LineProtocol:

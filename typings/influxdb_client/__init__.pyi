@@ -1,0 +1,26 @@
+"""What is used of influxdb-client, which has no types of its own that mypy would believe."""
+
+from typing import Any
+
+from influxdb_client.client.write_api import WriteApi, WriteOptions
+
+class Point:
+    def __init__(self, measurement_name: str) -> None: ...
+    def tag(self, key: str, value: str) -> Point: ...
+    def field(self, field: str, value: float) -> Point: ...
+    def time(self, time: int) -> Point: ...
+    def to_line_protocol(self) -> str: ...
+
+class InfluxDBClient:
+    def __init__(
+        self,
+        url: str,
+        token: str | None = ...,
+        debug: bool | None = ...,
+        timeout: int = ...,
+        enable_gzip: bool = ...,
+        org: str | None = ...,
+        **kwargs: Any,
+    ) -> None: ...
+    def write_api(self, write_options: WriteOptions = ...) -> WriteApi: ...
+    def close(self) -> None: ...
