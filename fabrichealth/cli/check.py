@@ -68,6 +68,10 @@ def _lacks(site: Site) -> Iterator[str]:
         if row.secret_env and row.secret_env not in os.environ:
             what = f"environment variable {row.secret_env} (secret_env) is not set"
             yield str(site.error(index, what))
+    for key, path in site.store:
+        why = _unreadable(path) if isinstance(path, Path) else ""
+        if why:
+            yield f"{site.path}: store: {key} {path} {why}"
     if site.web_config is not None:
         try:
             read_access(site.web_config)

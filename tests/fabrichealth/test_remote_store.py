@@ -114,7 +114,7 @@ def samples(bodies: list[bytes]) -> int:
     [
         (401, "wants other credentials (401"),
         (403, "wants other credentials (403"),
-        (404, "has nothing at that path (404)"),
+        (404, "has nothing at that path (404"),
         (307, "sends us elsewhere (307)"),
         (429, "cannot do it now (429"),
         (503, "cannot do it now (503"),

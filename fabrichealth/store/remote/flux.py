@@ -105,7 +105,7 @@ class Flux:
             found = dict(zip(names, row, strict=False))
             if found.get("error", "error") != "error":
                 raise StoreError(f"InfluxDB refuses a query: {found['error']}")
-            if not FRAMED <= found.keys() or len(row) != len(names):
+            if not found.keys() >= FRAMED or len(row) != len(names):
                 raise StoreError("query answers no CSV of InfluxDB 2; check url and version")
             if row is not names:
                 yield found

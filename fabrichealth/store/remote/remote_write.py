@@ -57,18 +57,24 @@ def framed(tag: bytes, body: bytes) -> bytes:
 class Template:
     """The bytes of a batch, and where in them each of its values lies ([n])."""
 
-    raw: NDArray[np.uint8]
+    raw: bytes
     value: NDArray[np.int64]
 
-    def filled(self, batch: Batch) -> bytes:
-        """Return the bytes with a batch's values and its time."""
-        raw = self.raw.copy()
-        values = np.ndarray((len(raw) - 7,), "<f8", raw, 0, (1,))  # a double may begin anywhere
-        values[self.value] = batch.values
-        stamp = varint(round(batch.at * 1e3), STAMP_BYTES)
-        stamps = np.ndarray((len(raw) - STAMP_BYTES + 1,), f"V{STAMP_BYTES}", raw, 0, (1,))
-        stamps[self.value + 8 + len(STAMP)] = np.void(stamp)
-        return raw.tobytes()
+
+def filled(templates: Sequence[Template], batches: Sequence[Batch]) -> bytearray:
+    """Return templates one after the other, with the values and times of their batches."""
+    raw = bytearray().join([template.raw for template in templates])
+    count = np.array([len(batch) for batch in batches])
+    length = np.array([len(template.raw) for template in templates])
+    value = np.concatenate([template.value for template in templates])
+    value += np.repeat(np.cumsum(length) - length, count)
+    # what is to be written may begin at any byte: views of every byte's own place
+    values = np.ndarray((len(raw) - 7,), "<f8", raw, 0, (1,))
+    values[value] = np.concatenate([batch.values for batch in batches])
+    stamps = np.ndarray((len(raw) - STAMP_BYTES + 1,), f"V{STAMP_BYTES}", raw, 0, (1,))
+    said = b"".join([varint(round(batch.at * 1e3), STAMP_BYTES) for batch in batches])
+    stamps[value + (8 + len(STAMP))] = np.repeat(np.frombuffer(said, f"V{STAMP_BYTES}"), count)
+    return raw
 
 
 class RemoteWrite:
@@ -87,7 +93,7 @@ class RemoteWrite:
 
     def body(self, batches: Sequence[Batch]) -> bytes:
         """Return one request; every value is finite."""
-        return _packed(b"".join(self._template(batch).filled(batch) for batch in batches))
+        return _packed(filled([self._template(batch) for batch in batches], batches))
 
     def _template(self, batch: Batch) -> Template:
         key = (batch.clock, batch.series.tobytes())
@@ -98,9 +104,7 @@ class RemoteWrite:
         clock = self._table.clocks()[batch.clock]
         parts = [self._series(series, clock) for series in batch.series.tolist()]
         ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
-        template = Template(
-            np.frombuffer(b"".join(parts), np.uint8), ends - (8 + len(STAMP) + STAMP_BYTES)
-        )
+        template = Template(b"".join(parts), ends - (8 + len(STAMP) + STAMP_BYTES))
         self._templates[key] = template
         self._held += len(template.raw)
         while self._held > TEMPLATE_BYTES and len(self._templates) > 1:
@@ -130,7 +134,7 @@ class RemoteWrite:
         )
 
 
-def _packed(raw: bytes) -> bytes:
+def _packed(raw: bytes | bytearray) -> bytes:
     return bytes(cramjam.snappy.compress_raw(raw))
 
 
