@@ -20,6 +20,7 @@ from analyzer.incidents.explaining import (
 )
 from analyzer.incidents.scope import owners
 from analyzer.incidents.slowing import accounts_for
+from analyzer.incidents.unseen import found_behind, goes_on
 from analyzer.ledger import Ledger, copy_of
 from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
@@ -63,6 +64,8 @@ def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
         return young and claim.culprit.type in LISTED and claim.culprit in incident.victims
     if claim.kind is DOMAIN_STRAGGLER and accounts_for(_ill(incident), as_ill(claim), topology):
         return young
+    if goes_on(incident, claim, topology):
+        return True
     if not incident.opened_at - SLACK <= claim.since <= incident.last_seen + TAIL:
         return False
     if incident.kind in UPSTREAM:
@@ -94,6 +97,8 @@ def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
         mine = claim.culprit.id in owners(incident.culprit, topology)
         return incident.kind is FABRIC_HOT_LINK and mine
     if accounts_for(as_ill(claim), _ill(incident), topology):
+        return True
+    if found_behind(incident, claim, topology):
         return True
     if incident.opened_at < claim.since - claim.slack:
         return False
