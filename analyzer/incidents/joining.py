@@ -64,8 +64,6 @@ def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
         return young and claim.culprit.type in LISTED and claim.culprit in incident.victims
     if claim.kind is DOMAIN_STRAGGLER and accounts_for(_ill(incident), as_ill(claim), topology):
         return young
-    if goes_on(incident, claim, topology):
-        return True
     if not incident.opened_at - SLACK <= claim.since <= incident.last_seen + TAIL:
         return False
     if incident.kind in UPSTREAM:
@@ -75,7 +73,7 @@ def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
         outlasts = claim.seen > incident.last_seen + TAIL
         touched = reach(incident.culprit, topology) & owners(claim.culprit, topology)
         return lighter and not outlasts and bool(touched)
-    return _in_its_domain(incident, claim, topology)
+    return goes_on(incident, claim, topology) or _in_its_domain(incident, claim, topology)
 
 
 def _in_its_domain(incident: Incident, claim: Claim, topology: Topology) -> bool:
@@ -96,9 +94,8 @@ def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
     if claim.kind is FABRIC_ECMP_POLARIZED:
         mine = claim.culprit.id in owners(incident.culprit, topology)
         return incident.kind is FABRIC_HOT_LINK and mine
-    if accounts_for(as_ill(claim), _ill(incident), topology):
-        return True
-    if found_behind(incident, claim, topology):
+    slowed = accounts_for(as_ill(claim), _ill(incident), topology)
+    if slowed or found_behind(incident, claim, topology):
         return True
     if incident.opened_at < claim.since - claim.slack:
         return False
