@@ -17,6 +17,7 @@ from analyzer.incidents.chain import HEAT, STUMBLING, UPSTREAM, Ill, hot, racks_
 from analyzer.incidents.claims import Claim, Rival, weight
 from analyzer.incidents.scope import owners
 from analyzer.incidents.slowing import accounts_for
+from analyzer.incidents.unseen import before, is_front
 from fabrichealth.events import Event
 from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
@@ -91,7 +92,7 @@ def _first(claim: Claim, topology: Topology) -> tuple[float, ...]:
         return (3.0, 0.0 if upstream else 1.0, float(HEAT.index(claim.kind)), claim.since)
     if claim.kind is DOMAIN_STRAGGLER:
         return (5.0, claim.since)
-    return (4.0, -weight(claim.kind, claim.culprit), claim.since)
+    return (4.0, -weight(claim.kind, claim.culprit), float(is_front(claim)), claim.since)
 
 
 def _hot(claim: Claim) -> bool:
@@ -124,6 +125,8 @@ def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
         known = accounts_for(as_ill(cause), as_ill(claim), topology)
         if known or cause.kind in UPSTREAM:
             return known
+    if before(cause, claim, topology):
+        return True
     if claim.since < cause.since - cause.slack:
         return False
     by_device = cause.kind is DEVICE_DOWN and _by_device(cause.culprit, claim, topology)

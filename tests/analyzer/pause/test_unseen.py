@@ -69,3 +69,12 @@ def test_a_storm_behind_a_leaf_that_fell_silent_later_is_another() -> None:
 
     fabric = Polled(twice, reply=silent(55, 100)).until(80)
     assert len(fabric.incidents) == 2
+
+
+def test_a_nic_that_says_itself_that_it_stops_a_silent_leaf_is_the_one_told() -> None:
+    def reply(device: str, second: int, said: Said) -> Said:
+        return {} if device == "l0" else said
+
+    fabric = Polled(storm, reply=reply).until(25)
+    assert {culprit for *_, culprit in fabric.told} == {BEHIND[0]}
+    assert fabric.open == [BEHIND[::-1]]
