@@ -3,8 +3,9 @@
 A worn pump still turns (cooling.pump_wear by its curve); one that tripped, lost its drive or was
 left off takes the spare with it, and the last one takes the racks: chips throttle within seconds.
 One pump less than such a load has always taken is a ticket; none at all, or a flow that is gone,
-pages while the racks draw power. Stays quiet on a standby that never ran, on pumps that take turns
-or rest at low load, on a loop whose racks were switched off first, and on pumps that are not read.
+pages while the racks draw power (of a spare unit without racks it is a ticket). Stays quiet on a
+standby that never ran, on pumps that take turns or rest at low load, on a loop whose racks were
+switched off first, and on pumps that are not read.
 """
 
 from collections.abc import Iterator
@@ -26,7 +27,7 @@ from analyzer.evidence.durations import Bools
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.cooling import PUMP_RUNNING
 from fabrichealth.kinds import COOLING_PUMP_WEAR, Severity
-from fabrichealth.model import Evidence, Finding, View
+from fabrichealth.model import Evidence, Finding, Floats, View
 from fabrichealth.model.quantiles import row_quantile
 from fabrichealth.settings import Duration, seconds
 
@@ -79,15 +80,41 @@ class CoolingPumpStopped(CoolingDetector[CoolingPumpStoppedSettings]):
         turned[found.pumps.loop[found.turned]] = True
         read[found.pumps.loop[~found.unread]] = True
         unread[found.pumps.loop[found.unread & found.turned]] = True
-        load = cooling.load
+        load = _served(cooling)
         with np.errstate(invalid="ignore", over="ignore"):
             # racks that trip for want of flow were under load just before
             recent = np.fmax.reduce(load[:, -2:], axis=1)
             idle = recent < LEAST_LOAD * row_quantile(load, 0.9)
             driven = found.flow >= STILL_FLOWS * found.usual_flow
             still = read & ~unread & (found.turning == 0) & (turned | kept) & ~driven
-        dry = found.dry & (~read | found.headless | (found.turning == 0))
+        # a side whose valve closes at low load has no flow, and no fault (cooling.supply_hot knows)
+        side = np.isin(np.arange(size), cooling.facility)
+        dry = found.dry & ~side & (~read | found.headless | (found.turning == 0))
         return np.asarray((still | dry) & (~idle | kept), np.bool_)
+
+
+def _served(cooling: Cooling) -> Floats:
+    """Return what the racks draw whose heat each main takes away, watts ([place, bin + 1])."""
+    load, side = cooling.load, cooling.facility
+    found = load.copy()
+    mine = np.flatnonzero(side >= 0)
+    found[side[mine]] = 0.0
+    np.add.at(found, side[mine], load[mine])
+    return found
+
+
+def _cools(cooling: Cooling, loop: int, load: float) -> bool:
+    """Return whether a loop takes heat away: its racks draw power, or it has racks at all.
+
+    A spare unit that no rack is written of may stop because another took over.
+    """
+    if np.isfinite(load):
+        return True
+    topology = cooling.view.topology
+    mine = np.flatnonzero((cooling.facility == loop) | (np.arange(len(cooling.places)) == loop))
+    names = {cooling.places.names[one][0] for one in mine.tolist()}
+    written = any(row.racks for name in names if (row := topology.loops.get(name)))
+    return written or any(rack.loop in names for rack in topology.racks.values())
 
 
 def _kept(before: dict[int | None, Finding], size: int) -> Bools:
@@ -114,7 +141,7 @@ def _finding(
     else:
         which = f"pump {words} does" if len(pumps) == 1 else f"pumps {words} do"
         says = f"{which} not turn: {turning:.0f} of the {needs:.0f} that this load takes{flows}"
-    load = last(cooling.load, loop)
+    load = last(_served(cooling), loop)
     if none and np.isfinite(load):
         says += f"; its racks draw {load / 1000.0:.0f} kW"
     lines = [_line(cooling, found, one) for one in pumps]
@@ -133,7 +160,8 @@ def _finding(
         at=cooling.view.now,
         evidence=lines[:8],
         because=f"{name}: {says}{controlled(cooling, loop)}",
-        severity=Severity.PAGE if none else None,
+        severity=Severity.PAGE if none and _cools(cooling, loop, load) else None,
+        grounds=(*(found.pumps.labels[one][2] for one in pumps), *((NONE,) if none else ())),
         detail=detail,
     )
 

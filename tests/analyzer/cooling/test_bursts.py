@@ -65,6 +65,17 @@ def test_a_burst_is_told_however_it_is_polled(change: Change, seconds: float) ->
     assert 0.0 <= START + ONSET + 300.0 - leak.since <= 600.0
 
 
+def test_a_leak_says_what_it_rests_on_and_where() -> None:
+    def wet(story: Story) -> None:
+        for zone in ("r1", "r3"):
+            story.set(cooling.LEAK, (LOOP, zone, zone), story.grown(0))
+        ten_litres_at_once(story)
+
+    (leak,) = told(polled(healthy(), 60.0, wet, 6.0), OF)
+    assert leak.grounds == ("burst cdu-1", "rope r1", "rope r3")
+    assert leak.because.startswith("cdu-1/r1 and cdu-1/r3 lose coolant")
+
+
 def test_a_burst_is_told_at_the_second_poll() -> None:
     assert told(polled(healthy(), 10.0, hose_comes_off, 1.5), OF)
 
