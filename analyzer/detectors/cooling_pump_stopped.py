@@ -89,7 +89,7 @@ class CoolingPumpStopped(CoolingDetector[CoolingPumpStoppedSettings]):
             still = read & ~unread & (found.turning == 0) & (turned | kept) & ~driven
         # a side whose valve closes at low load has no flow, and no fault (cooling.supply_hot knows)
         side = np.isin(np.arange(size), cooling.facility)
-        dry = found.dry & ~side & (~read | found.headless | (found.turning == 0))
+        dry = found.dry & ~side & (found.headless | (found.no_drop & ~read))
         return np.asarray((still | dry) & (~idle | kept), np.bool_)
 
 

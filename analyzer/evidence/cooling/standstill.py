@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.cooling.baselines import reference, renewals, usual
-from analyzer.evidence.cooling.loops import FLOW_TO, Cooling
+from analyzer.evidence.cooling.loops import FLOW_BACK, FLOW_TO, Cooling
 from analyzer.evidence.cooling.places import Places
-from analyzer.evidence.cooling.trails import laid
+from analyzer.evidence.cooling.trails import Chosen, laid
 from analyzer.evidence.durations import Bools, fresh, last_polls, unbroken
 from fabrichealth.catalogue.cooling import FLOW, PUMP_RUNNING, PUMP_SPEED
 from fabrichealth.metric import Metric
@@ -79,6 +79,8 @@ class Standstill:
     dry_since: Floats
     headless: Bools
     """Loops whose pressure drop is gone as well ([loop])."""
+    no_drop: Bools
+    """Loops of which no pressure drop is read ([loop])."""
 
 
 def standstill(cooling: Cooling, before: Sequence[Finding]) -> Standstill:
@@ -100,7 +102,7 @@ def standstill(cooling: Cooling, before: Sequence[Finding]) -> Standstill:
     return Standstill(
         pumps, stands, unread, since, np.asarray(turned | often, np.bool_), turning,
         _needs(cooling, pumps, past, turning, before), flow, usual(cooling, cooling[FLOW_TO], ()),
-        dry, dry_since, np.asarray(headless, np.bool_),
+        dry, dry_since, np.asarray(headless, np.bool_), np.isnan(drop[:, -1]),
     )  # fmt: skip
 
 
@@ -112,18 +114,23 @@ def _needs(
     np.add.at(count[:, :-1], pumps.loop, past)  # NaN where one of them was not read
     count[:, -1] = turning
     count[np.isnan(turning)] = np.nan
-    load = np.where(np.isfinite(cooling.load[:, -1:]), cooling.load, cooling[FLOW_TO])
-    high = row_quantile(np.where(reference(cooling, count), load, np.nan), 0.75)
+    # what has stood ever since more of them turned is what is judged, and no habit
+    older = np.zeros(count.shape, np.bool_)
+    with np.errstate(invalid="ignore", over="ignore"):
+        more = count[:, :-1] > turning[:, None]
+    older[:, :-1] = np.logical_or.accumulate(more[:, ::-1], axis=1)[:, ::-1]
+    known = np.isfinite(cooling.load[:, -1])
+    load = np.where(known[:, None], cooling.load, cooling[FLOW_TO])
+    carried = np.where(reference(cooling, np.where(older, count, np.nan)), load, np.nan)
+    high, low = row_quantile(carried, 0.75), row_quantile(carried, SELDOM)
+    unloaded = np.asarray(~np.isfinite(load).any(axis=1), np.bool_)
     with np.errstate(invalid="ignore", over="ignore"):
         # a load that it hardly ever carried says nothing of itself: the higher ones then do
         alike = load >= np.fmin(LIKE * load[:, -1], high)[:, None]
-        more = count[:, :-1] > turning[:, None]
-    unloaded = np.asarray(~np.isfinite(load).any(axis=1), np.bool_)
+        # but racks that were never so idle do not say how many pumps may rest then
+        idle = known & (load[:, -1] < LIKE * low)
     alike = np.logical_or(alike, unloaded[:, None])
-    # what has stood ever since more of them turned is what is judged, and no habit
-    older = np.zeros(count.shape, np.bool_)
-    older[:, :-1] = np.logical_or.accumulate(more[:, ::-1], axis=1)[:, ::-1]
-    judged = np.where(alike & older, count, np.nan)
+    judged = np.where(alike & older & ~idle[:, None], count, np.nan)
     fewest = usual(cooling, judged, before, renewals(cooling, cooling.view), SELDOM)
     return np.floor(fewest + 1e-9)
 
@@ -168,7 +175,8 @@ def _past(cooling: Cooling, pumps: Numbered) -> Floats:
 def _flows(cooling: Cooling) -> tuple[Bools, Floats, Floats]:
     """Return of each loop: whether its flow is gone, since when, and what flows now (L/min).
 
-    By the meter of its main; where that has none, by the trail, which sums up its branches.
+    By the meter of its main; where that has none, by the trail, which sums up its branches. A
+    meter that says nothing flows while its branches' or the return's say otherwise has failed.
     """
     flow = cooling[FLOW_TO]
     normal = usual(cooling, flow, ())
@@ -182,6 +190,10 @@ def _flows(cooling: Cooling) -> tuple[Bools, Floats, Floats]:
     rows = np.flatnonzero(FLOW_TO.of(cooling.whole, window)[_at(window)])
     of = cooling.whole.of[FLOW][_at(window)[rows]]
     main = ~cooling.whole.branched[of]
+    elsewhere = np.fmax(
+        _together(cooling, window, FLOW_TO, branches=True),
+        _together(cooling, window, FLOW_BACK, branches=False),
+    )
     window, loop = window.select(rows[main]), cooling.whole.loop[of[main]]
     still = window.values < GONE * normal[loop][:, None]
     speaks = fresh(window)
@@ -191,7 +203,22 @@ def _flows(cooling: Cooling) -> tuple[Bools, Floats, Floats]:
     dry[metered] = (last_polls(still, window, POLLS) & speaks)[speaks]
     since[metered] = began[speaks]
     now[metered] = window.last[speaks]
+    with np.errstate(invalid="ignore", over="ignore"):
+        dry &= ~(elsewhere >= GONE * normal)
     return dry, since, now
+
+
+def _together(cooling: Cooling, window: Window, chosen: Chosen, *, branches: bool) -> Floats:
+    """Return the newest flows of a loop's branches, or of its main, added up ([loop])."""
+    of = cooling.whole.of[FLOW][_at(window)]
+    mine = chosen.of(cooling.whole, window)[_at(window)] & fresh(window)
+    mine &= cooling.whole.branched[of] == branches
+    mine &= np.isfinite(window.last)
+    found = np.full(len(cooling.whole.loops), np.nan)
+    loop = cooling.whole.loop[of[mine]]
+    found[loop] = 0.0
+    np.add.at(found, loop, window.last[mine])
+    return found
 
 
 def _at(window: Window) -> NDArray[np.intp]:

@@ -7,10 +7,29 @@ from fabrichealth.catalogue import cooling, power
 from fabrichealth.kinds import Severity
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats
-from tests.analyzer.cooling.stories import HOUR, LOOP, RACKS, Change, Story, healthy, told
-from tests.analyzer.cooling.test_promises import until
+from tests.analyzer.cooling.stories import (
+    HOUR,
+    LOOP,
+    ONSET,
+    RACKS,
+    SIDE,
+    START,
+    Change,
+    Story,
+    healthy,
+    told,
+)
+from tests.analyzer.cooling.test_promises import until as whole
 
 OF = ["cooling_pump_stopped"]
+
+
+def until(story: Story, hours: float) -> Story:
+    """Return the story from half a day before the trouble on, to so many hours after it began."""
+    made = whole(story, hours)
+    late = made.at >= START + ONSET - 12 * HOUR
+    values = {key: one[late] for key, one in made.values.items()}
+    return Story(at=made.at[late], values=values, events=made.events)
 
 
 def pump(story: Story, name: str, runs: Floats) -> None:
@@ -52,6 +71,7 @@ def the_flow_of_pumps_that_nobody_reads(story: Story) -> None:
     for metric in (cooling.PUMP_RUNNING, cooling.PUMP_SPEED, cooling.PUMP_POWER):
         del story.values[metric, (LOOP, "", "1")]
     flow(story, stopped(story))
+    story.times(cooling.DIFFERENTIAL_PRESSURE, (LOOP, "", "loop"), stopped(story))
 
 
 def a_coupling_breaks(story: Story) -> None:
@@ -92,11 +112,17 @@ def takes_turns(story: Story) -> None:
 
 
 def rests_at_low_load(story: Story) -> None:
-    """The second pump runs by day, with the racks' full load, as it did yesterday."""
-    low = (np.abs((story.at - story.at[0]) / HOUR - 24.0) > 10.0) | (story.after > 0)
+    """The second pump runs with the racks' full load alone, which comes every other three hours."""
+    low = (np.floor((story.at - story.at[0]) / (3 * HOUR)) % 2 > 0) | (story.after > 0)
     pump(story, "2", np.where(low, 0.0, 1.0))
     for rack in RACKS:
         story.set(power.RACK_POWER, (rack,), np.where(low, 25_000.0, 60_000.0))
+
+
+def rests_at_a_load_never_so_low(story: Story) -> None:
+    pump(story, "2", stopped(story))
+    for rack in RACKS:
+        story.times(power.RACK_POWER, (rack,), 1.0 - 0.7 * story.grown(0))
 
 
 def one_falls_silent(story: Story) -> None:
@@ -116,6 +142,18 @@ def flag_contradicted_by_flow(story: Story) -> None:
     pump(story, "1", stopped(story))
 
 
+def flow_meter_fails(story: Story) -> None:
+    """It says 0, of a loop whose pumps are not read; its branches and its return go on."""
+    for metric in (cooling.PUMP_RUNNING, cooling.PUMP_SPEED, cooling.PUMP_POWER):
+        del story.values[metric, (LOOP, "", "1")]
+    del story.values[cooling.DIFFERENTIAL_PRESSURE, (LOOP, "", "loop")]
+    story.times(cooling.FLOW, (LOOP, "", "supply"), stopped(story))
+
+
+def valve_closes_on_the_facilitys_side(story: Story) -> None:
+    story.times(cooling.FLOW, (SIDE, "", "supply"), stopped(story))
+
+
 def never_ran(story: Story) -> None:
     pump(story, "1", np.zeros_like(story.at))
     flow(story, np.zeros_like(story.at))
@@ -125,9 +163,12 @@ QUIET: dict[str, Change] = {
     "standby": standby_off,
     "turns": takes_turns,
     "low load": rests_at_low_load,
+    "never so low": rests_at_a_load_never_so_low,
     "silent": one_falls_silent,
     "racks off first": racks_off_first,
     "water flows all the same": flag_contradicted_by_flow,
+    "a meter of flow fails": flow_meter_fails,
+    "the facility's valve closes": valve_closes_on_the_facilitys_side,
     "never ran": never_ran,
 }
 
