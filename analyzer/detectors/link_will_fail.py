@@ -182,7 +182,7 @@ def _finding(view: View, one: _Falling, own: LinkWillFailSettings) -> Finding:
         about=one.port,
         score=max(own.horizon / max(found.p50 * DAY, 1.0), 1.0),
         since=min([max(found.began, now - own.memory), *before]),
-        at=min(now, one.at + own.every),
+        at=now,  # its newest readings may be two hours old, what they say holds now
         evidence=[evidence(metric, labels, found.level, one.at, says, 0.0, "dB")],
         because=f"{one.port}: {says}",
         side=diagnosis.side,

@@ -18,6 +18,7 @@ from analyzer.incidents.joining import add_victims, apart, forget_merged, home, 
 from analyzer.incidents.restraint import budget_of, held_back, pay
 from analyzer.incidents.scope import domain_of
 from analyzer.incidents.suppression import GRACE, suppressed_by
+from analyzer.incidents.unseen import found_behind, goes_on
 from analyzer.incidents.word import grounds_of
 from analyzer.ledger import Ledger
 from fabrichealth.events import Event
@@ -134,9 +135,11 @@ def _grow(
     lead = claim.lead
     known = (incident.kind, incident.severity, incident.culprit, len(incident.victims))
     grave = weight(incident.kind, incident.culprit)
-    own = claim.culprit == incident.culprit or weight(claim.kind, claim.culprit) > grave
-    if own:
+    named = found_behind(incident, claim, topology)
+    own = claim.culprit == incident.culprit or weight(claim.kind, claim.culprit) > grave or named
+    if own or goes_on(incident, claim, topology):
         incident.last_seen = max(incident.last_seen, claim.seen)
+    if own:
         for ground in (one for finding in claim.findings for one in grounds_of(finding)):
             incident.grounds.setdefault(ground, now)
     if own and claim.kind is DEVICE_DOWN:
