@@ -136,7 +136,7 @@ def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
 def _by_device(dark: Place, claim: Claim, topology: Topology) -> bool:
     if claim.culprit.type in {"feed", "rack"}:  # what a rack has is not lost with one host
         return dark.type == "rack" and dark.id in racks_of(claim.culprit, topology)
-    return bool(reach(dark, topology) & _touched(claim, topology))
+    return within(dark, claim, topology)
 
 
 def _by_link(cause: Claim, claim: Claim, topology: Topology) -> bool:
@@ -158,6 +158,14 @@ def _by_link(cause: Claim, claim: Claim, topology: Topology) -> bool:
             topology.links_of.get(device, []) == [link] for device in _touched(claim, topology)
         )
     return False
+
+
+def within(dark: Place, claim: Claim, topology: Topology) -> bool:
+    """Return whether a claim lies in what goes dark with a device; all that a shared part holds."""
+    gone = reach(dark, topology)
+    if claim.kind in SHARED:
+        return bool(claim.victims) and all(gone & owners(one, topology) for one in claim.victims)
+    return bool(gone & _touched(claim, topology))
 
 
 def reach(place: Place, topology: Topology) -> set[str]:
