@@ -6,11 +6,12 @@ drained, and the site's floor of capacity. They change slowly, so they are told 
 
 import logging
 from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analyzer.evidence.domain.bisection import Cuts
+from analyzer.evidence.domain.bisection import Bisection, Cuts
 from analyzer.evidence.domain.interconnect import Loads, headroom, loads, of_domains, quantiles
 from analyzer.evidence.domain.inventory import stock
 from analyzer.evidence.domain.machine import machine
@@ -58,6 +59,8 @@ class Interconnects:
         self._due = -np.inf
         self._failing = False
         self._cuts = Cuts()
+        self._before: tuple[Wiring, Carried] | None = None
+        self._standing: dict[str, _Standing] = {}
         self.said: list[Verdict] = []
 
     def verdicts(
@@ -96,6 +99,8 @@ class Interconnects:
         busy = loads(wired, ports, now, (sent, True), (received, False))
         warm = np.fromiter((name in hot for name in wired.links), bool, len(wired.links))
         inventory = stock(topology, sent.table)
+        if self._before is None or self._before[0] is not wired or not now.alike(self._before[1]):
+            self._before, self._standing = (wired, now), {}
         for domain, mine in of_domains(wired).items():
             levels = quantiles(busy, mine)
             for level, load in levels.items():
@@ -108,13 +113,15 @@ class Interconnects:
     def _carrying(
         self, wired: Wiring, domain: str, now: Carried, busy: Loads, size: int
     ) -> Iterator[Verdict]:
-        whole = machine(wired, domain, now, self._floor, size)
-        if whole is not None:
-            yield Verdict(EFFECTIVE_ACCELERATORS, (domain,), float(whole.effective))
-        for number, name in enumerate(NETWORKS):
-            cut = self._cuts.cut(wired, domain, number, now)
+        standing = self._standing.get(domain)
+        if standing is None or standing.size != size:
+            standing = self._standing[domain] = self._stands(wired, domain, now, size)
+        if standing.effective is not None:
+            yield Verdict(EFFECTIVE_ACCELERATORS, (domain,), float(standing.effective))
+        for number, cut in enumerate(standing.cuts):
             if cut is None:
                 continue
+            name = NETWORKS[number]
             yield Verdict(DOMAIN_BISECTION_SHARE, (domain, name), cut.share)
             if wired.counted[number]:
                 continue  # links, not bits: their share means something, their number none
@@ -122,6 +129,24 @@ class Interconnects:
             free = headroom(cut, busy, now)
             if free is not None:
                 yield Verdict(DOMAIN_BISECTION_HEADROOM, (domain, name), free)
+
+    def _stands(self, wired: Wiring, domain: str, now: Carried, size: int) -> "_Standing":
+        whole = machine(wired, domain, now, self._floor, size)
+        return _Standing(
+            size,
+            None if whole is None else whole.effective,
+            [self._cuts.cut(wired, domain, number, now) for number in range(len(NETWORKS))],
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class _Standing:
+    """What a domain still can, while none of its links changes."""
+
+    size: int
+    effective: int | None
+    cuts: list[Bisection | None]
+    """By network."""
 
 
 def fresh(viewing: Viewing, ports: Crossings) -> Floats | None:

@@ -17,9 +17,11 @@ from analyzer.incidents.explaining import (
     as_ill,
     circle_of,
     reach,
+    within,
 )
 from analyzer.incidents.scope import owners
 from analyzer.incidents.slowing import accounts_for
+from analyzer.incidents.unseen import found_behind, goes_on
 from analyzer.ledger import Ledger, copy_of
 from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
@@ -70,9 +72,8 @@ def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
     if incident.kind is DEVICE_DOWN:
         lighter = weight(claim.kind, claim.culprit) < weight(incident.kind, incident.culprit)
         outlasts = claim.seen > incident.last_seen + TAIL
-        touched = reach(incident.culprit, topology) & owners(claim.culprit, topology)
-        return lighter and not outlasts and bool(touched)
-    return _in_its_domain(incident, claim, topology)
+        return lighter and not outlasts and within(incident.culprit, claim, topology)
+    return goes_on(incident, claim, topology) or _in_its_domain(incident, claim, topology)
 
 
 def _in_its_domain(incident: Incident, claim: Claim, topology: Topology) -> bool:
@@ -93,7 +94,8 @@ def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
     if claim.kind is FABRIC_ECMP_POLARIZED:
         mine = claim.culprit.id in owners(incident.culprit, topology)
         return incident.kind is FABRIC_HOT_LINK and mine
-    if accounts_for(as_ill(claim), _ill(incident), topology):
+    slowed = accounts_for(as_ill(claim), _ill(incident), topology)
+    if slowed or found_behind(incident, claim, topology):
         return True
     if incident.opened_at < claim.since - claim.slack:
         return False

@@ -77,12 +77,24 @@ class Window:
     @cached_property
     def last(self) -> Floats:
         """Newest value of each row ([s]); NaN where there is none in the window."""
-        return _last(self.values)
+        return self._of_newest(self.values, np.arange(len(self)))
 
     @cached_property
     def last_at(self) -> Floats:
         """When `last` was read ([s]); NaN where there is none."""
-        return _last(self.times)
+        return self._of_newest(self.at, self.clock)
+
+    def _of_newest(self, given: Floats, row: NDArray[np.integer]) -> Floats:
+        """Return given[row[s], k], k the column of the newest value of row s."""
+        if not self.values.size:
+            return np.full(len(self), np.nan)
+        column = np.full(len(self), self.values.shape[1] - 1)
+        told = np.isfinite(self.values[:, -1])  # nearly all have answered the newest poll
+        late = np.flatnonzero(~told)
+        finite = np.isfinite(self.values[late])
+        column[late] -= np.argmax(finite[:, ::-1], axis=1)
+        told[late] = finite.any(axis=1)
+        return np.where(told, given[row, column], np.nan)
 
     def select(self, rows: NDArray[np.intp] | NDArray[np.bool_]) -> "Window":
         """Return the same window of some rows (ascending), without copying their clocks."""
@@ -104,15 +116,6 @@ def _period(times: Floats) -> Floats:
         return np.full(len(times), np.nan)
     steps = np.diff(np.fmax.accumulate(times, axis=1), axis=1)
     return row_median(np.where(steps > 0, steps, np.nan))
-
-
-def _last(values: Floats) -> Floats:
-    if not values.size:
-        return np.full(len(values), np.nan)
-    finite = np.isfinite(values)
-    column = values.shape[1] - 1 - np.argmax(finite[:, ::-1], axis=1)
-    found = values[np.arange(len(values)), column]
-    return np.where(finite.any(axis=1), found, np.nan)
 
 
 def aligned(

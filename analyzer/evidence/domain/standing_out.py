@@ -8,7 +8,6 @@ nearly all ticks: where places change nobody stands out.
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.signal import lfilter
 
 from analyzer.evidence.domain.distribution import Bools
 from analyzer.evidence.robust import NORMAL_PER_MAD
@@ -59,6 +58,9 @@ def scored(effects: Floats, step: float) -> Floats:
     """
     if not effects.size:
         return effects
+    # a second to load, which commands that judge no job need not wait for
+    from scipy.signal import lfilter  # noqa: PLC0415
+
     spread = NORMAL_PER_MAD * row_median(np.abs(effects).T)
     robust = np.nan_to_num(effects / np.maximum(np.nan_to_num(spread), 1.0))
     weight = 1.0 - np.exp(-max(step, 1e-3) / SMOOTHING)

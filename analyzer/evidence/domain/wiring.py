@@ -95,6 +95,10 @@ class Carried:
     gbps: Floats
     heard: Bools
 
+    def alike(self, other: "Carried") -> bool:
+        """Return whether every link carries what it carries in `other`."""
+        return np.array_equal(self.gbps, other.gbps) and np.array_equal(self.heard, other.heard)
+
 
 _known: WeakKeyDictionary[Topology, Wiring] = WeakKeyDictionary()
 

@@ -1,19 +1,20 @@
 """A pod of hosts with accelerators, and what those say, written by hand."""
 
 from collections.abc import Callable, Mapping, Sequence
+from math import inf
 
 import numpy as np
 
 from analyzer.detector import AnyDetector
 from analyzer.judge import detectors
 from analyzer.viewing import Viewing
+from benchmarks.corpus.last_hours import LastHours
 from fabrichealth.catalogue.accelerators import ALLOCATED, UTILIZATION
 from fabrichealth.events import Event
 from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, Finding, Floats, Labels, View
 from fabrichealth.topology import Device, Domain, Link, Rack, Topology
 from tests.analyzer.views import START
-from tests.reference_store import ReferenceStore
 
 Said = dict[tuple[Metric, Labels], Sequence[float]]
 POLLS = 65
@@ -95,7 +96,7 @@ def seen(
     """
     history = {key: values for part in parts for key, values in part.items()}
     longest = max((len(values) for values in history.values()), default=1)
-    store = ReferenceStore()
+    store = LastHours(inf)
     hosts: dict[str, list[tuple[int, Sequence[float]]]] = {}
     for (metric, labels), values in history.items():
         host = "-".join(labels[0].split("-")[:2])

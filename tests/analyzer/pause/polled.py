@@ -2,17 +2,18 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import inf
 
 import numpy as np
 
 from analyzer.judge import Judge, detectors
 from analyzer.ledger import Ledger
+from benchmarks.corpus.last_hours import LastHours
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.catalogue.ports import SPEED, TX_BYTES
 from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, Labels, Port
 from fabrichealth.topology import Device, Link, Topology
-from tests.reference_store import ReferenceStore
 
 START = 1_800_000_000.0
 LINE = 400e9
@@ -61,7 +62,7 @@ class Polled:
         for link in self.topology.links.values():
             one, other = link.ends
             self._far[one], self._far[other] = other, one
-        self._store, self._ledger = ReferenceStore(), Ledger()
+        self._store, self._ledger = LastHours(inf), Ledger()
         mine = {name: one for name, one in detectors().items() if name.startswith("pfc_")}
         self._judge = Judge(self._store, self.topology, mine, self._ledger)
         self._counted: dict[tuple[Metric, Port], float] = {}
@@ -104,10 +105,12 @@ class Polled:
                 yield metric, port if metric is TX_BYTES else (*port, PRIORITY), value
 
     def _poll(self, by_device: Mapping[str, Said]) -> None:
+        read = []
         for device, said in by_device.items():
             answer = self.reply(device, self._second, said)
             if answer:
                 clock = self._store.table.clock("test", device)
                 series = self._store.table.intern_all(answer)
                 values = np.array(list(answer.values()))
-                self._store.append([Batch(clock, START + self._second, series, values)])
+                read.append(Batch(clock, START + self._second, series, values))
+        self._store.append(read)

@@ -1,0 +1,95 @@
+"""One storm is one incident, whether the switch before it answers all the time or not."""
+
+from collections.abc import Callable
+
+import pytest
+
+from fabrichealth.model import Port
+from tests.analyzer.pause.polled import Polled, Said
+
+BEGINS = 10
+WAITING = (Port("l0", "b"), Port("s0", "l0"), Port("s1", "l0"), Port("l1", "s0"), Port("l1", "s1"))
+"""What waits for a NIC behind the first leaf."""
+BEHIND = ("l0b/eth0", "pfc.storm")
+
+
+def storm(port: Port, second: float) -> float:
+    return float(port in WAITING and second > BEGINS)
+
+
+def silent(first: int, last: int) -> Callable[[str, int, Said], Said]:
+    """Let the leaf before the NIC not answer for some seconds, and hosts never."""
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        gone = device == "l0" and first <= second <= last
+        return {} if gone or device[-1] in "ab" else said
+
+    return reply
+
+
+@pytest.mark.parametrize(
+    ("first", "last", "front"),
+    [(11, 15, True), (20, 29, False), (20, 90, False), (14, 14, False)],
+    ids=["as it begins", "while it stands", "and stays so", "for one poll"],
+)
+def test_a_storm_behind_a_leaf_that_falls_silent_is_one_incident(
+    first: int, last: int, front: bool
+) -> None:
+    fabric = Polled(storm, reply=silent(first, last)).until(40)
+    assert {name for _, name, *_ in fabric.told} == {"i1"}
+    assert [culprit for *_, culprit in fabric.told][-1] == BEHIND[0]
+    assert any(culprit.startswith("l0/") for *_, culprit in fabric.told) is front
+    assert fabric.open == [BEHIND[::-1]]
+
+
+def test_a_storm_that_stands_while_its_leaf_stays_silent_does_not_end() -> None:
+    fabric = Polled(storm, reply=silent(65, 2500), period=20)
+    assert fabric.until(2500).open == [BEHIND[::-1]]
+    assert {name for _, name, *_ in fabric.told} == {"i1"}
+
+
+def of_the_leaf_then_of_the_nic(port: Port, second: float) -> float:
+    """Return how a leaf stops its spines by itself, is mended, and a NIC storms a minute later."""
+    if BEGINS < second <= 20:
+        return float(port in WAITING and port != WAITING[0])
+    return float(port in WAITING and second > 80)
+
+
+def test_two_storms_one_after_the_other_are_two_incidents() -> None:
+    fabric = Polled(of_the_leaf_then_of_the_nic, reply=silent(0, 0)).until(100)
+    assert sorted(fabric.open, key=lambda one: one[1])[1:] == [BEHIND[::-1]]
+    assert len(fabric.incidents) == 2
+
+
+def test_a_storm_behind_a_leaf_that_fell_silent_later_is_another() -> None:
+    """The NIC stopped at 20; what is behind the leaf at 60 need not be that NIC."""
+
+    def twice(port: Port, second: float) -> float:
+        return storm(port, second) if second <= 20 or second > 60 else 0.0
+
+    fabric = Polled(twice, reply=silent(55, 100)).until(80)
+    assert len(fabric.incidents) == 2
+
+
+def test_a_nic_that_says_itself_that_it_stops_a_silent_leaf_is_the_one_told() -> None:
+    def reply(device: str, second: int, said: Said) -> Said:
+        return {} if device == "l0" else said
+
+    fabric = Polled(storm, reply=reply).until(25)
+    assert {culprit for *_, culprit in fabric.told} == {BEHIND[0]}
+    assert fabric.open == [BEHIND[::-1]]
+
+
+def test_a_storm_behind_a_silent_leaf_is_told_beside_one_that_is_seen() -> None:
+    """Both stop the spines; the one that is seen explains no more than its half."""
+    seen = {Port("l1", "b"), Port("s0", "l1"), Port("s1", "l1"), Port("l0", "s0"), Port("l0", "s1")}
+
+    def both(port: Port, second: float) -> float:
+        return float((port in seen or port in WAITING) and second > BEGINS)
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        return {} if device == "l0" or device in {"l0a", "l0b"} else said
+
+    fabric = Polled(both, reply=reply).until(20)
+    assert {culprit.partition("/")[0] for *_, culprit in fabric.told} == {"l0", "l1b"}
+    assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}
