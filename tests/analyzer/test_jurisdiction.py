@@ -8,7 +8,7 @@ from analyzer.judge import Judge, detectors
 from analyzer.jurisdiction import Jurisdiction
 from analyzer.ledger import Ledger
 from analyzer.verdicts import Verdict
-from fabrichealth.catalogue.cooling import SUPPLY_TEMPERATURE
+from fabrichealth.catalogue.cooling import FLOW
 from fabrichealth.catalogue.ports import UP
 from fabrichealth.catalogue.power import RACK_POWER
 from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENTS
@@ -68,7 +68,7 @@ def test_racks_and_loops_are_read_with_their_devices() -> None:
     ours = Jurisdiction(hall(), ["pod-a"])
     power = {name for name in ("r-a", "r-b", "r-c", "other") if ours.wants(RACK_POWER, (name,))}
     assert power == {"r-a", "r-b", "other"}
-    loops = [name for name in ("cdu-ab", "cdu-c") if ours.wants(SUPPLY_TEMPERATURE, (name,))]
+    loops = [name for name in ("cdu-ab", "cdu-c") if ours.wants(FLOW, (name,))]
     assert loops == ["cdu-ab"]
     assert ours.wants(ANALYSIS_SECONDS, ("link_down",))
 
