@@ -78,7 +78,7 @@ class StoreSection(Settings):
     """Where readings are kept; each kind of store adds its own keys."""
 
     kind: str
-    """The name of the kind: a file in `fabrichealth/store/engines`."""
+    """Which kind of store, and so which other keys; docs/stores.md has those on servers."""
 
 
 class Notify(Settings):
