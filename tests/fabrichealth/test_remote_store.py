@@ -21,7 +21,7 @@ from fabrichealth.errors import SiteError, StoreError
 from fabrichealth.model import Batch, SeriesTable
 from fabrichealth.store.engines.influx import Influx, InfluxSettings
 from fabrichealth.store.engines.prometheus import Prometheus, PrometheusSettings
-from fabrichealth.store.remote import delivery
+from fabrichealth.store.remote import delivery, shared
 from fabrichealth.store.remote.line_protocol import LineProtocol
 from fabrichealth.store.remote.remote_write import RemoteWrite, framed, varint
 from fabrichealth.store.remote.shared import SharedStore
@@ -178,6 +178,18 @@ def test_a_full_spool_lets_the_oldest_go_and_counts(server: Server, opened: Open
     server.answer = lambda path, body: (204, b"")
     store.flush()
     assert samples(server.taken) == 40 - store.dropped
+
+
+def test_no_request_is_too_large_for_its_server(
+    server: Server, opened: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(shared, "REQUEST_SAMPLES", 7)
+    store = opened()
+    sizes = (3, 4, 1, 9, 2, 5)
+    many = [port(store.table, AT + size, *map(str, range(size))) for size in sizes]
+    store.append(many)
+    store.flush()
+    assert [samples([body]) for body in server.taken] == [7, 1, 9, 7]
 
 
 def test_two_writers_do_not_share_a_spool(opened: Opens) -> None:

@@ -13,8 +13,9 @@ import cramjam
 import numpy as np
 from numpy.typing import NDArray
 
+from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, SeriesTable
-from fabrichealth.store.remote.names import labels_of
+from fabrichealth.store.remote.names import INSTANCE, JOB
 
 HEADERS = {
     "Content-Type": "application/x-protobuf",
@@ -90,6 +91,7 @@ class RemoteWrite:
         self._own = own
         self._templates: OrderedDict[tuple[int, bytes], Template] = OrderedDict()
         self._held = 0
+        self._plans: dict[tuple[Metric, int], list[bytes | tuple[bytes, int]]] = {}
 
     def body(self, batches: Sequence[Batch]) -> bytes:
         """Return one request; every value is finite."""
@@ -101,8 +103,7 @@ class RemoteWrite:
         if found is not None:
             self._templates.move_to_end(key)
             return found
-        clock = self._table.clocks()[batch.clock]
-        parts = [self._series(series, clock) for series in batch.series.tolist()]
+        parts = [self._series(series, batch.clock) for series in batch.series.tolist()]
         ends = np.cumsum([len(part) for part in parts], dtype=np.int64)
         template = Template(b"".join(parts), ends - (8 + len(STAMP) + STAMP_BYTES))
         self._templates[key] = template
@@ -112,15 +113,31 @@ class RemoteWrite:
             self._held -= len(old.raw)
         return template
 
-    def _series(self, series: int, clock: tuple[str, str]) -> bytes:
+    def _series(self, series: int, clock: int) -> bytes:
         """Return a series with room for one sample."""
-        labels = {"__name__": str(self._table.metric(series))}
-        labels |= labels_of(self._table, series, clock, self._own)
+        metric = self._table.metric(series)
+        plan = self._plans.get((metric, clock))
+        if plan is None:
+            plan = self._plans[metric, clock] = self._plan(metric, clock)
+        values = self._table.labels(series)
         body = b"".join(
-            framed(LABEL, framed(b"\x0a", _utf8(name)) + framed(b"\x12", _utf8(text)))
-            for name, text in labels.items()
+            part if isinstance(part, bytes) else _label(part[0], values[part[1]]) for part in plan
         )
         return framed(SERIES, body + EMPTY)
+
+    def _plan(self, metric: Metric, clock: int) -> list[bytes | tuple[bytes, int]]:
+        """Return the labels of a metric by name: those that never differ, and places of others."""
+        source, target = self._table.clocks()[clock]
+        fixed = {"__name__": str(metric), JOB: source, INSTANCE: target, **self._own}
+        places = {name: place for place, name in enumerate(metric.labels)}
+        found: list[bytes | tuple[bytes, int]] = []
+        for name in sorted(fixed.keys() | places.keys()):
+            head = framed(b"\x0a", _utf8(name))
+            if name in fixed:
+                found.append(_label(head, fixed[name]))
+            else:
+                found.append((head, places[name]))
+        return found
 
     @staticmethod
     def halves(body: bytes) -> tuple[tuple[bytes, int], ...]:
@@ -132,6 +149,11 @@ class RemoteWrite:
         return tuple(
             (_packed(b"".join(part)), len(part)) for part in (series[:middle], series[middle:])
         )
+
+
+def _label(head: bytes, text: str) -> bytes:
+    """Return a label whose name is framed already; none if its value is empty."""
+    return framed(LABEL, head + framed(b"\x12", _utf8(text))) if text else b""
 
 
 def _packed(raw: bytes | bytearray) -> bytes:
