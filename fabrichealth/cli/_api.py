@@ -213,14 +213,16 @@ class Api:
         rows: list[dict[str, Any]] = []
         if store is None:
             return rows
-        newest = store.latest(metric, end, RECENT) if start is None else None
+        names_come_by_reading = start is None or self._collecting.setup.store.shared
+        within = RECENT if start is None else end - start
+        newest = store.latest(metric, end, within) if names_come_by_reading else None
         chosen = newest.series if newest is not None else store.table.of(metric)
         for place, series in enumerate(chosen.tolist()):
             labels = dict(zip(metric.labels, store.table.labels(series), strict=True))
             if any(labels[name] != text for name, text in wanted.items()):
                 continue
             row: dict[str, Any] = {"metric": str(metric), "labels": labels}
-            if newest is not None:
+            if newest is not None and start is None:
                 row |= {"value": newest.values[place], "at": newest.at[place]}
             else:
                 at, values = store.one(series, start or 0.0, end)

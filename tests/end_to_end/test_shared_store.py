@@ -129,6 +129,16 @@ def test_verdicts_of_both_are_in_the_store_with_the_readings(hall: Hall) -> None
     assert {row["metric"]["instance"] for row in spools} == parts
 
 
+def test_an_analyzer_answers_from_the_store(hall: Hall) -> None:
+    address = hall.sites["pod-a"].address
+    query = f"metric={UP}&device=leaf-01&port=1"
+    (newest,) = answered(f"{address}/api/v1/series?{query}")["data"]
+    (past,) = answered(f"{address}/api/v1/series?{query}&start={newest['at'] - 600}")["data"]
+    assert past["at"] == sorted(past["at"])
+    assert len(past["values"]) > 5
+    assert newest["at"] >= past["at"][0]
+
+
 def test_each_collector_polls_its_share(hall: Hall) -> None:
     pages = [fetched(f"{hall.sites[name].address}/metrics") for name in ("first", "second")]
     held = [{line for line in page.splitlines() if line.startswith(f"{UP}{{")} for page in pages]
