@@ -90,14 +90,16 @@ def waits(queues: Queues, allowed: "Allowed", floor: float = PAUSED) -> Waits:
     keep = share > LEAST_OVERLAP
     waiting, blocking, share = waiting[keep], blocking[keep], share[keep]
     dead_end = np.setdiff1d(stopped, waiting)
+    front, rest = _unexplained(queues, waiting, share)
     fastest = float(np.fmax.reduce(queues.speed, initial=1.0))
     capacity = np.nan_to_num(queues.speed[blocking] / fastest, nan=1.0)
+    ends = np.concatenate([dead_end, front])
     return Waits(
         n,
-        np.concatenate([waiting, dead_end]),
-        np.concatenate([blocking, n + _faced(queues, level)[dead_end]]),
-        np.concatenate([share, np.ones(len(dead_end))]),
-        np.concatenate([capacity, np.ones(len(dead_end))]),
+        np.concatenate([waiting, ends]),
+        np.concatenate([blocking, n + _faced(queues, level)[ends]]),
+        np.concatenate([share, np.ones(len(dead_end)), rest]),
+        np.concatenate([capacity, np.ones(len(ends))]),
     )
 
 
@@ -120,6 +122,18 @@ class Allowed:
         if self.routed is not None:
             possible |= self.routed[blocking] & ~back
         return np.asarray(possible, np.bool_)
+
+
+def _unexplained(queues: Queues, waiting: Places, share: Floats) -> tuple[Places, Floats]:
+    """Return queues that wait for a switch that is not read, and for how much nobody tells why.
+
+    What its neighbours say of its queues is known; of those that lead to others nothing is.
+    """
+    most = np.zeros(len(queues.device))
+    np.maximum.at(most, waiting, share)
+    known = np.unique(waiting)
+    front = known[queues.unseen[known] & (1.0 - most[known] > LEAST_OVERLAP)]
+    return front, 1.0 - most[front]
 
 
 def _faced(queues: Queues, level: Floats) -> Places:
@@ -146,7 +160,7 @@ def _beyond(
     queues: Queues, stopped: Places, level: Floats, allowed: Allowed, floor: float
 ) -> tuple[Places, Places]:
     """Return pairs of a stopped queue and an egress of its peer that may be the reason."""
-    onward = stopped[~queues.ends[stopped] & ~queues.unseen[stopped] & (queues.far[stopped] >= 0)]
+    onward = stopped[~queues.ends[stopped] & (queues.far[stopped] >= 0)]
     reasons = np.flatnonzero((level > floor) | (queues.congested > LEAST_OVERLAP))
     most = int(queues.priority.max(initial=0)) + 1
     key = queues.device[reasons] * most + queues.priority[reasons]
