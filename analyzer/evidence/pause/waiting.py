@@ -53,6 +53,8 @@ class Queues:
     """What the cable leads to, one number for silent devices that are cabled to each other."""
     speed: Floats
     """Of each queue's port, bit/s; NaN unknown."""
+    exact: Bools
+    """Whether its paused share is counted as time; else frames bound it from above."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -137,10 +139,13 @@ def _unexplained(queues: Queues, waiting: Places, share: Floats) -> tuple[Places
 
 
 def _faced(queues: Queues, level: Floats) -> Places:
-    """Return for each queue the one that stands for what faces it: of several the most paused."""
+    """Return for each queue the one that stands for what faces it.
+
+    Of several the most paused, those first whose pauses are counted as time.
+    """
     most = int(queues.priority.max(initial=0)) + 1
     alone = queues.ends | (queues.far_device < 0)
-    order = np.argsort(-level, kind="stable")
+    order = np.lexsort((-level, ~queues.exact))
     key = (queues.dark * most + queues.priority)[order]
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
     faced = np.empty(len(order), np.intp)
