@@ -19,7 +19,7 @@ from emulator.scheduling.slurm import SlurmController
 from emulator.scheduling.workload import Workload
 from emulator.tools.shelf import Shelf
 from fabrichealth.catalogue.accelerators import ALLOCATED
-from fabrichealth.catalogue.devices import HOST_ALLOCATED
+from fabrichealth.catalogue.devices import HOST_ALLOCATED, SCHEDULABLE
 from fabrichealth.errors import MalformedReply, SourceUnavailable
 from fabrichealth.model import Reason, SeriesTable
 from tests.collectors.schedulers import AT, Seen, by_slurm, hall, workload
@@ -93,6 +93,118 @@ def test_a_list_of_hosts_alone_ends_no_job(seen: Seen) -> None:
     seen.look(*by_slurm(load))
     load.end("big")
     assert seen.look(SlurmController(load).nodes(), at=AT + 30).events == []
+
+
+def unreachable(what: str) -> str:
+    """Return what squeue and scontrol print, with exit status 0, while no controller answers."""
+    error = {"description": "Failed while looking", "error": "Unable to contact slurm controller"}
+    return json.dumps({"meta": {}, "errors": [error], what: []})
+
+
+def test_a_controller_that_does_not_answer_ends_no_job(seen: Seen) -> None:
+    load = workload()
+    seen.look(*by_slurm(load))
+    down = seen.look(unreachable("jobs"), unreachable("nodes"), at=AT + 30)
+    assert (down.events, down.readings) == ([], 0)
+    assert down.missing == ["jobs", "nodes"]
+    assert {one.reason for one in down.refused} == {Reason.FAILED}
+    assert seen.look(*by_slurm(load), at=AT + 60).events == []
+
+
+def test_half_a_list_ends_no_job_and_tells_what_is_in_it(seen: Seen) -> None:
+    load = workload()
+    seen.look(*by_slurm(load))
+    load.place("next", AT + 20, host_2=(1,))
+    half = json.loads(SlurmController(load).squeue())
+    half["jobs"] = half["jobs"][-1:]
+    half["errors"] = ["Failed while looking"]
+    poll = seen.look(json.dumps(half), at=AT + 30)
+    assert [(one.kind, one.at) for one in poll.events] == [("job_start", AT + 20)]
+    assert poll.missing == ["jobs"]
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "ends"),
+    [
+        pytest.param({"nodes": "host-[0-"}, 0, id="whose it is can be read"),
+        pytest.param({"job_id": None, "job_state": None}, 0, id="it may be anybody's"),
+        pytest.param(None, 1, id="it is not there at all"),
+    ],
+)
+def test_a_row_that_cannot_be_read_ends_no_job(
+    seen: Seen, spoiled: dict[str, object] | None, ends: int
+) -> None:
+    load = workload()
+    load.end("waits")
+    seen.look(*by_slurm(load))
+    jobs = json.loads(SlurmController(load).squeue())
+    jobs["jobs"] = [] if spoiled is None else [jobs["jobs"][0] | spoiled]
+    poll = seen.look(json.dumps(jobs), SlurmController(load).nodes(), at=AT + 30)
+    assert [one.kind for one in poll.events] == ["job_end"] * ends
+
+
+def resources(seen: Seen, total: str, used: str) -> tuple[dict[str, float], dict[str, float]]:
+    """Return which accelerators of host-0 are told to be held, and how many of the host."""
+    node = {"name": "host-0", "state": ["MIXED"], "gres": total, "gres_used": used}
+    poll = seen.look(json.dumps({"nodes": [node]}))
+    return seen.said(poll, ALLOCATED), seen.said(poll, HOST_ALLOCATED)
+
+
+@pytest.mark.parametrize(
+    "used",
+    [
+        pytest.param("gpu:h100:4(IDX:0-3),bandwidth:lustre:no_consume:4G", id="of another kind"),
+        pytest.param("gpu:(null):4(IDX:0-3)", id="of no known type"),
+        pytest.param("gpu:h100:no_consume:4(IDX:0-3)", id="that is not used up"),
+    ],
+)
+def test_words_that_slurm_prints_cost_no_host(seen: Seen, used: str) -> None:
+    allocated, counted = resources(seen, "gpu:h100:4(S:0-1),bandwidth:lustre:no_consume:4G", used)
+    assert counted == {"host-0": 4.0}
+    assert set(allocated.values()) == {1.0}
+
+
+def test_a_count_that_cannot_be_read_costs_the_count_only(seen: Seen) -> None:
+    node = {"name": "host-0", "state": ["IDLE"], "gres": "gpu:4", "gres_used": "gpu:4(IDX:x)"}
+    poll = seen.look(json.dumps({"nodes": [node]}))
+    assert seen.said(poll, SCHEDULABLE) == {"host-0": 1.0}
+    assert seen.said(poll, HOST_ALLOCATED) == {}
+    assert [(one.reason, one.what) for one in poll.refused] == [(Reason.MALFORMED, "gres")]
+
+
+def test_an_accelerator_of_which_shards_are_held_is_not_free(seen: Seen) -> None:
+    total = "gpu:h100:4(S:0-1),shard:h100:32(S:0-1)"
+    allocated, counted = resources(seen, total, "gpu:h100:1(IDX:3),shard:h100:9(8/8,1/8,0/8,0/8)")
+    assert allocated == {"host-0-0": 1.0, "host-0-1": 1.0, "host-0-2": 0.0, "host-0-3": 1.0}
+    assert counted == {"host-0": 3.0}
+    assert resources(seen, total, "gpu:h100:0(IDX:N/A),shard:h100:9") == ({}, {})  # who knows
+
+
+def test_slices_are_no_whole_accelerators(seen: Seen) -> None:
+    sliced = resources(seen, "gpu:1g.10gb:28(S:0-1)", "gpu:1g.10gb:7(IDX:0-6)")
+    assert sliced == ({}, {})
+
+
+def test_parts_of_a_job_that_start_together_wait_as_one(seen: Seen) -> None:
+    load = workload()
+    load.end("waits")
+    load.queue("first", 4, AT - 50)
+    load.queue("second", 2, AT - 50)
+    jobs = json.loads(SlurmController(load).squeue())
+    waiting = [job for job in jobs["jobs"] if "PENDING" in job["job_state"]]
+    for job in waiting:
+        job["het_job_id"] = {"set": True, "infinite": False, "number": waiting[0]["job_id"]}
+    poll = seen.look(json.dumps(jobs))
+    assert seen.pending(poll) == {("", "0"): 0.0, ("", "6"): 1.0}
+
+
+def test_who_waits_for_hosts_that_there_are_not_waits_for_no_room(seen: Seen) -> None:
+    load = workload()
+    jobs = json.loads(SlurmController(load).squeue())
+    for job in jobs["jobs"]:
+        job["partition"] = "of-old"
+    poll = seen.look(json.dumps(jobs), SlurmController(load).nodes())
+    assert seen.pending(poll) == {("", "0"): 0.0}
 
 
 def test_more_held_than_there_are_costs_that_host_only(seen: Seen) -> None:
@@ -180,6 +292,10 @@ def test_a_job_that_is_completing_holds_nothing(seen: Seen) -> None:
         ("gpu:a100:2(IDX:0-1),gpu:v100:1(IDX:4),shard:0", 3, (0, 1, 4)),
         ("gpu:a100:0(IDX:N/A)", 0, ()),
         ("gres:gpu", 1, None),
+        ("gpu:1k", 1024, None),
+        ("gpu:(null):2(IDX:0,7)", 2, (0, 7)),
+        ("tmpdisk:800G,bandwidth:lustre:no_consume:4T,gpu:2", 2, None),
+        ("gpu:1g.10gb:7(IDX:0-6),gpu:h100:1(IDX:7)", 1, (7,)),
         ("craynetwork:4", 0, ()),
         ("", 0, ()),
     ],
@@ -195,10 +311,13 @@ def test_resources_that_are_not_told_are_not_zero() -> None:
     assert tres("", KINDS) is None
     assert tres("cpu=1", KINDS) == 0
     assert tres("cpu=8,gres/gpu=64,gres/gpu:h100=64", KINDS) == 64
+    assert gres("gpu:1g.10gb:7(IDX:0-6)", KINDS) is None
+    assert tres("gres/gpu=9,gres/gpu:1g.10gb=7,gres/gpu:h100=2", KINDS) == 2
+    assert tres("gres/gpu=1K", KINDS) == 1024
     assert number({"set": True, "infinite": True, "number": 5}) is None
 
 
-@given(st.text(st.sampled_from("ghpu:()[]IDX0123,-/=n%"), max_size=40))
+@given(st.text(st.sampled_from("ghpu:()[]IDX0123,-/=n%kMG."), max_size=40))
 def test_any_words_of_slurm_are_read_or_malformed(text: str) -> None:
     for read in (hosts, lambda words: gres(words, KINDS), lambda words: tres(words, KINDS)):
         with suppress(MalformedReply):

@@ -1,5 +1,6 @@
 """Domains in which a job waits that would fit if what is free lay together."""
 
+import numpy as np
 import pytest
 
 from analyzer.evidence.domain.allocation import allocation
@@ -94,6 +95,17 @@ def test_events_alone_tell_who_holds_and_who_waits() -> None:
     waits = Event(NOW - 1200, "job_pending", {"job": "big"}, more={"size": 4})
     (one,) = judged(events=[*events, waits])
     assert one.since == NOW - 1200
+
+
+def test_who_waited_when_the_scheduler_said_that_nobody_did_is_not_believed() -> None:
+    old = Event(NOW - 3 * 86_400, "job_pending", {"job": "old"}, more={"size": 4})
+    assert judged(allocated(hall(), HALVES), pending(4, minutes=8), events=[old]) == []
+    others = pending(1, many=0)  # the scheduler spoke, and of no job of four
+    fresh: Said = {key: [one or np.nan for one in row]
+                   for key, row in pending(4, minutes=8).items()}  # fmt: skip
+    assert judged(allocated(hall(), HALVES), others, fresh, events=[old]) == []
+    (one,) = judged(allocated(hall(), HALVES), pending(4, minutes=60), events=[old])
+    assert one.since == old.at  # it waited all along
 
 
 def pairs(view: View, job: int) -> list[Move] | None:
