@@ -77,6 +77,24 @@ def test_a_mean_over_jobs_leaves_out_what_nobody_holds() -> None:
     assert "over all it is 45%" in finding.because
 
 
+@pytest.mark.parametrize(
+    ("working", "hosts"),
+    [
+        pytest.param(1, 8, id="one of 32 at work"),
+        pytest.param(3, 8, id="three of 32"),
+        pytest.param(1, 2, id="one of eight: a mean over one is none"),
+    ],
+)
+def test_the_mean_of_a_small_job_is_not_taken_for_that_of_a_domain_at_rest(
+    working: int, hosts: int
+) -> None:
+    every = names(hosts)
+    jobs = [started(f"debug-{n}", [name]) for n, name in enumerate(every[:working])]
+    parts = busy(every[:working]), each(UTILIZATION, every[working:], 0.0)
+    alone = held(every[:working], every[working:])
+    assert said("domain_hidden_idle", *parts, alone, topology=pod(hosts), events=jobs) == []
+
+
 def test_a_mean_over_jobs_and_not_over_accelerators_hides_a_large_one_that_idles() -> None:
     small = [EVERY[n : n + 2] for n in range(0, 16, 2)]
     events = [started("large", EVERY[16:])]
