@@ -7,7 +7,7 @@ import pytest
 
 from analyzer.judge import detectors
 from fabrichealth.catalogue.accelerators import POWER, TENSOR_ACTIVE, UTILIZATION
-from fabrichealth.catalogue.devices import SCHEDULABLE
+from fabrichealth.catalogue.devices import HOST_ALLOCATED, SCHEDULABLE
 from fabrichealth.catalogue.verdicts import (
     DOMAIN_ACCELERATORS,
     DOMAIN_BIMODAL,
@@ -93,6 +93,15 @@ def test_the_mean_of_a_small_job_is_not_taken_for_that_of_a_domain_at_rest(
     parts = busy(every[:working]), each(UTILIZATION, every[working:], 0.0)
     alone = held(every[:working], every[working:])
     assert said("domain_hidden_idle", *parts, alone, topology=pod(hosts), events=jobs) == []
+
+
+def test_who_holds_the_idle_ones_is_told_as_far_as_the_scheduler_tells_it() -> None:
+    """Of hosts that are counted only it is not known which are held, though one is read."""
+    counts = each(HOST_ALLOCATED, [f"host-{n}" for n in range(8)], 2.0)
+    (finding,) = said("domain_hidden_idle", busy(WORKING), each(UTILIZATION, IDLE, 0.0), counts)
+    assert "(8 unknown: the scheduler counts and does not say which)" in finding.because
+    (finding,) = said("domain_hidden_idle", busy(WORKING), each(UTILIZATION, IDLE, 0.0))
+    assert "(8 unknown: no scheduler is read)" in finding.because
 
 
 def test_a_mean_over_jobs_and_not_over_accelerators_hides_a_large_one_that_idles() -> None:
