@@ -8,7 +8,7 @@ import logging
 import time
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from analyzer.detector import AnyDetector, Detector
 from analyzer.discovered import Discovered
@@ -97,6 +97,7 @@ class Judge:
         self._lasting: list[Event] = []
         self._due: dict[str, float] = {}
         """When a detector judges next, of those that do not at every pass."""
+        self._judged: dict[str, float] = {}
         self._said: dict[str, list[Verdict]] = {}
         """Verdict series of detectors, as of their last judging."""
         self._failing: set[str] = set()
@@ -120,8 +121,9 @@ class Judge:
         for name, detector in self._detectors.items():
             if now >= self._due.get(name, now):
                 self._due[name] = now + detector.settings.every
+                self._judged[name] = now
                 self._run(name, detector, known)
-            found.extend(self.ledger.before[name])
+            found.extend(held(self.ledger.before[name], now - self._judged[name]))
         boots = restarts(self._viewing.changes(BOOT_TIME, BOOTS_REMEMBERED))
         boots += darkness(self.ledger.incidents, self.topology)
         events = sorted([*known, *boots], key=lambda event: event.at)
@@ -196,3 +198,13 @@ class Judge:
             self._base, self._moments = base, moments
             self.topology = topology_now(base, moments)
         return follow(self.ledger, moments)
+
+
+def held(said: Sequence[Finding], seconds: float) -> Sequence[Finding]:
+    """Return what a detector said so many seconds ago, as holding until it is asked again.
+
+    Else one that judges more seldom than an incident is held down would close it in between.
+    """
+    if not seconds:
+        return said
+    return [replace(one, at=one.at + seconds) for one in said]

@@ -89,7 +89,8 @@ def save(ledger: Ledger, path: Path) -> None:
 
 
 def _incident(one: Incident) -> dict[str, Any]:
-    beyond = {"last_seen": one.last_seen, "answers": one.answers, "signs": one.signs}
+    beyond = {"last_seen": one.last_seen, "answers": one.answers, "signs": one.signs,
+              "grounds": one.grounds}  # fmt: skip
     return {**one.to_json(), **beyond}
 
 
@@ -185,6 +186,7 @@ def _finding(one: Finding) -> dict[str, Any]:
         "severity": None if one.severity is None else int(one.severity),
         "victims": [[*place] for place in one.victims],
         "signs": dict(one.signs),
+        "grounds": list(one.grounds),
         "detail": dict(one.detail),
         "forecast": None if one.forecast is None else _forecast(one.forecast),
     }
@@ -211,6 +213,7 @@ def _to_finding(plain: Mapping[str, Any]) -> Finding:
         severity=None if plain["severity"] is None else Severity(plain["severity"]),
         victims=tuple(Place(*place) for place in plain["victims"]),
         signs=plain.get("signs", {}),
+        grounds=tuple(plain.get("grounds", ())),
         detail=plain["detail"],
         forecast=None if plain["forecast"] is None else Forecast(**plain["forecast"]),
     )
@@ -254,6 +257,7 @@ def to_incident(plain: Mapping[str, Any]) -> Incident:
         cause=Cause(plain["cause"]) if plain["cause"] else None,
         causes={Cause(one["cause"]): one["probability"] for one in plain["causes"]},
         signs=dict(plain.get("signs", {})),
+        grounds=dict(plain.get("grounds", {})),
         score=plain["score"],
         evidence=[_to_evidence(line) for line in plain["evidence"]],
         because=plain["because"],
@@ -284,4 +288,5 @@ def copy_of(incident: Incident) -> Incident:
         victims=list(incident.victims),
         alternatives=list(incident.alternatives),
         signs=dict(incident.signs),
+        grounds=dict(incident.grounds),
     )

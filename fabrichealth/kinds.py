@@ -331,10 +331,9 @@ COOLING_PUMP_WEAR = _kind(
     "loop",
     _TICKET,
     63,
-    "A pump gives less head at the same speed than it did.",
+    "A pump gives less head at the same speed than it did, or does not turn at all.",
     "Switch to the spare pump and overhaul.",
-    statistical=True,
-)
+)  # wear is a ticket whatever it rests on; what pages is that nothing turns, which is a state
 COOLING_FLOW_IMBALANCE = _kind(
     "cooling.flow_imbalance",
     "branch",

@@ -84,13 +84,15 @@ class YamlFile:
 def says(fault: Any) -> str:
     """Put the words of a pydantic error into ours: what is wrong and what is expected."""
     if fault["type"] == "extra_forbidden":
-        return "unknown key; see the site file's documentation for those there are"
+        return "unknown key; see the documentation of such files for those there are"
     if fault["type"] == "missing":
         return "is missing"
     if fault["type"] in {"model_type", "dict_type", "model_attributes_type"}:
         return "must be a mapping of keys to values"
     if fault["type"] in {"list_type", "tuple_type"}:
         return "must be a list"
+    if fault["type"] == "too_short":
+        return f"must have {fault['ctx']['min_length']} or more; it has {len(fault['input'])}"
     return str(fault["msg"]).removeprefix("Value error, ")
 
 
@@ -126,7 +128,9 @@ def parse(text: str, path: Path) -> YamlFile:
         what = getattr(wrong, "problem", None) or str(wrong).splitlines()[0]
         raise SiteError(f"{path}:{line}: not YAML ({what}); check indentation and quotes") from None
     except RecursionError:
-        raise SiteError(f"{path}:1: nested too deeply to be a site's file") from None
+        raise SiteError(
+            f"{path}:1: nested too deeply, or an alias of itself; write it out"
+        ) from None
     finally:
         loader.dispose()
     return YamlFile(path, value, lines)

@@ -88,6 +88,8 @@ def _finding(
     measured = np.isfinite(drop)
     under = f"a drop of {drop:.1f} kPa" if measured else "its pump's speed, no drop is measured"
     says = f"{about}: {ratio:.2f} times as hard to flow through as it was"
+    siblings = cooling.places.among_siblings(cooling[FLOW_TO][:, -1:], 2)[place, 0]
+    others = ", its siblings are not" if np.isfinite(siblings) else ""
     reason = "; a part of it was plugged just before: is it fully mated?" if touched else ""
     lines = [
         line(cooling, FLOW_TO, place, ratio, says, 1.0, "times its own resistance"),
@@ -102,7 +104,6 @@ def _finding(
         since=since(cooling, scores, place, view.before),
         at=view.now,
         evidence=lines,
-        because=f"{says}, its siblings are not: {flow:.1f} L/min at {under}"
-        f"{controlled(cooling, place)}{reason}",
+        because=f"{says}{others}: {flow:.1f} L/min at {under}{controlled(cooling, place)}{reason}",
         detail={BASE: base},
     )

@@ -114,7 +114,8 @@ class CoolingFlowImbalance(CoolingDetector[CoolingFlowImbalanceSettings]):
             last(cooling.load, place),
         )
         siblings = float(cooling.places.among_siblings(cooling[FLOW_TO][:, -1:], 2)[place, 0])
-        says = f"{flow:.1f} L/min, its siblings {siblings:.1f}"
+        known = np.isfinite(siblings)
+        says = f"{flow:.1f} L/min" + (f", its siblings {siblings:.1f}" if known else "")
         if np.isfinite(load) and load > 0:
             says += f"; {flow / load * 1000.0:.2f} L/min for each of its {load / 1000.0:.0f} kW"
         if sudden:
@@ -125,6 +126,6 @@ class CoolingFlowImbalance(CoolingDetector[CoolingFlowImbalanceSettings]):
             score=max(float(scores[place, -1]), 1.0),
             since=since(cooling, scores, place, cooling.view.before),
             at=cooling.view.now,
-            evidence=[line(cooling, FLOW_TO, place, flow, says, siblings)],
+            evidence=[line(cooling, FLOW_TO, place, flow, says, siblings if known else None)],
             because=f"{about}: {says}{controlled(cooling, place)}",
         )

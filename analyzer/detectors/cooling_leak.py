@@ -2,10 +2,11 @@
 
 Witnesses: a rope that stays wet; the reservoir's level, corrected for how much the coolant swells
 with the loop's own temperature, so that a slow leak shows within hours; flow that goes out and does
-not come back; pressure that decays; what is refilled. A rope wet for 90 s or a steady loss of level
-beyond the limit is enough alone; the others must be two. Stays quiet on a rope that was wet for
-one poll (leak sensors blip for 40 to 70 s), on a level that swings with the day, and on what was
-drained at once or while people worked on the loop.
+not come back; pressure that decays; what is refilled. A rope wet for 90 s, a steady loss of level
+beyond the limit, or a quarter of the reservoir gone at once from a loop that runs is enough alone;
+the others must be two. Stays quiet on a rope that was wet for one poll (leak sensors blip for 40 to
+70 s), on a level that swings with the day, on a little that was drained at once, and on whatever
+was drained while the loop stood still or people worked on it.
 """
 
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from analyzer.evidence.cooling.baselines import STAYS
+from analyzer.evidence.cooling.bursts import bursts
 from analyzer.evidence.cooling.loops import FLOW_BACK, METRICS, CoolingDetector, CoolingSettings
 from analyzer.evidence.cooling.witnesses import (
     Limits,
@@ -79,6 +81,8 @@ class CoolingLeak(CoolingDetector[CoolingLeakSettings]):
         for tell in (ropes, levels, falling, flows, pressures, refills):
             for one in tell(cooling, limits):
                 by_loop.setdefault(_loop_of(one.about), []).append(one)
+        for one in bursts(cooling, limits, view.before):
+            by_loop.setdefault(_loop_of(one.about), []).append(one)
         for loop, heard in by_loop.items():
             score = _score(heard)
             known = [old for old in view.before if _loop_of(old.about) == loop]
@@ -88,10 +92,14 @@ class CoolingLeak(CoolingDetector[CoolingLeakSettings]):
     def _finding(
         self, view: View, loop: str, heard: list[Witness], score: float, known: list[Finding]
     ) -> Finding:
-        heard = sorted(heard, key=lambda one: -one.weight)
+        # a rope weighs more with every minute: of those that are enough alone the newest is news
+        heard = sorted(heard, key=lambda one: (-min(one.weight, 1.0), -one.since))
         located = [one.about for one in heard if one.about.type == "branch"]
         here = {one.about for one in known if isinstance(one.about, Place)}
         about = next(iter(here), located[0] if located else Place("loop", loop))
+        places = " and ".join(dict.fromkeys(str(one) for one in (*located, about)))
+        several = len(set(located)) > 1
+        where = f"{places} lose" if several else f"{about} loses"
         return Finding(
             kind=COOLING_LEAK,
             about=about,
@@ -99,12 +107,27 @@ class CoolingLeak(CoolingDetector[CoolingLeakSettings]):
             since=min([one.since for one in heard] + [one.since for one in known]),
             at=max(one.evidence.at for one in heard),
             evidence=[one.evidence for one in heard][:8],
-            because=f"{about} loses coolant: {'; '.join(one.says for one in heard[:3])}",
+            because=f"{where} coolant: {'; '.join(one.says for one in heard[:3])}",
+            grounds=_grounds(heard),
+            detail={key: value for one in heard for key, value in one.detail.items()},
         )
 
 
 def _loop_of(about: object) -> str:
     return about.id.partition("/")[0] if isinstance(about, Place) else ""
+
+
+def _grounds(heard: list[Witness]) -> tuple[str, ...]:
+    """Return the witnesses that are enough alone, by sort and place; else that two are together."""
+    alone = sorted({_ground(one) for one in heard if one.weight >= 1.0})
+    rest = [one for one in heard if _ground(one) not in alone]
+    together = len({one.kind for one in rest}) > 1 and _score(rest) >= 1.0
+    return (*alone, *(("several together",) if together or not alone else ()))
+
+
+def _ground(one: Witness) -> str:
+    where = one.evidence.labels.get("zone") or str(one.about)
+    return f"{'burst' if one.detail else one.kind} {where}"
 
 
 def _score(heard: list[Witness]) -> float:

@@ -1,9 +1,11 @@
 """Coolant that is supplied too warm, and why: the facility, or a control that has no more room.
 
-Beyond an absolute limit it is too warm whatever was meant. Below it only what nobody asked for
-counts: warmer than usual with a control valve that is wide open, or, where none is read, because
-the facility's water became warmer. A new setpoint is no fault. Where the exchanger passes less heat
-than it did, the trouble is the exchanger's (cooling.exchanger_fouled) and this stays quiet.
+Beyond an absolute limit it is too warm whatever was meant, and whatever else is in doubt. Below it
+only what nobody asked for counts: warmer than usual with a control valve that is wide open, or,
+where none is read, because the facility's water became warmer. A new setpoint is no fault. Where
+the exchanger passes less heat than it did, by meters of both sides, the trouble is the exchanger's
+(cooling.exchanger_fouled), and where the heat balance is off a meter's: there it stays quiet as
+long as the limit is kept.
 """
 
 from collections.abc import Iterator
@@ -78,14 +80,12 @@ class CoolingSupplyHot(CoolingDetector[CoolingSupplyHotSettings]):
             unasked = wide | (unread & (water >= np.maximum(own.facility_kelvin, risen / 2.0)))
             risen = np.where(unasked, risen / own.risen_kelvin, 0.0)
             hot = (cold - limit[:, None]) / own.risen_kelvin + 1.0
-            scores = np.where(np.isfinite(cold), np.fmax(risen, hot), np.nan)
-            fouled = (lost >= own.fouled) & ~(water >= own.facility_kelvin)
-        scores = np.where(fouled | cooling.places.branched[:, None], 0.0, scores)
-        with np.errstate(
-            invalid="ignore", over="ignore"
-        ):  # a meter that drifts up is no warm supply
+            fouled = passes.proven[:, None] & (lost >= own.fouled) & ~(water >= own.facility_kelvin)
+            # a meter that drifts up is no warm supply
             off = np.abs(balance.settled) >= own.balance_ratio + balance.slack[:, -1]
-        scores[off, -1] = np.nan
+        risen = np.where(fouled | cooling.places.branched[:, None], 0.0, risen)
+        risen[off, -1] = np.nan
+        scores = np.where(np.isfinite(cold), np.fmax(risen, hot), np.nan)
         scores[np.isin(np.arange(len(scores)), cooling.facility)] = np.nan
         for place in raised(cooling, scores, view.before).tolist():
             yield self._finding(cooling, scores, base, water, supply, place)

@@ -9,7 +9,8 @@ that are down, silent, or beyond their limit already (docs/methods.md, Forecasts
 """
 
 from collections.abc import Iterable, Iterator, MutableMapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from math import inf
 
 import numpy as np
 from pydantic import Field
@@ -28,12 +29,16 @@ from fabrichealth.catalogue.optics import RX_POWER, THRESHOLD
 from fabrichealth.catalogue.ports import FEC_CORRECTED_BITS, SPEED, UP
 from fabrichealth.catalogue.verdicts import SECONDS_TO_LIMIT
 from fabrichealth.kinds import LINK_WILL_FAIL
-from fabrichealth.model import Finding, Forecast, Labels, Port, View
+from fabrichealth.model import Finding, Forecast, Labels, Place, Port, View
 from fabrichealth.narrative import span
 from fabrichealth.settings import Duration, seconds
 
 SILENT = 7200.0
 """A past that ends earlier says nothing of tomorrow."""
+
+
+NEWEST = 3
+"""Half hours over which a margin is taken for what is left now."""
 
 
 class LinkWillFailSettings(DetectorSettings):
@@ -60,6 +65,12 @@ class LinkWillFailSettings(DetectorSettings):
     quick_db: float = Field(default=1.5, gt=0)
     """But a margin that has lost so much is told of however short its past."""
 
+    dwell: Duration = seconds(6 * 3600)
+    """What was told stays told for so long though its slope is in doubt again, ..."""
+
+    regained_db: float = Field(default=1.0, gt=0)
+    """... unless the margin has become wider by so much."""
+
 
 class LinkWillFail(Detector[LinkWillFailSettings]):
     """Days until the margin is used up; score 1.0 is a limit reached at the horizon."""
@@ -79,17 +90,28 @@ class LinkWillFail(Detector[LinkWillFailSettings]):
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each receiving port whose margin will be used up."""
         soonest: dict[Port, _Falling] = {}
-        for one in self._falling(view):  # of several lanes the one that gets there first
+        looked = self._looked(view)
+        for one in looked.falling:  # of several lanes the one that gets there first
             before = soonest.get(one.port)
             if before is None or one.found.p50 < before.found.p50:
                 soonest[one.port] = one
         for one in soonest.values():
             yield _finding(view, one, self.settings)
+        for earlier in view.before:
+            if earlier.about not in soonest and self._holds(earlier, looked, view.now):
+                yield replace(earlier, at=view.now)
+
+    def _holds(self, earlier: Finding, looked: "_Looked", now: float) -> bool:
+        """Return whether what was told before is only in doubt, and neither old nor mended."""
+        left = looked.left.get(earlier.about)
+        if left is None or now - earlier.detail.get("proven", -inf) > self.settings.dwell:
+            return False
+        return left < earlier.detail.get("left", -inf) + self.settings.regained_db
 
     def verdicts(self, view: View, kept: MutableMapping[str, list[float]]) -> Iterable[Verdict]:
         """Return the seconds to the limit of each link, by the end that gets there first."""
         soonest: dict[str, Crossing] = {}
-        for one in self._falling(view):
+        for one in self._looked(view).falling:
             link = view.topology.link_of.get(one.port)
             if link is not None:
                 before = soonest.get(link.id)
@@ -109,12 +131,13 @@ class LinkWillFail(Detector[LinkWillFailSettings]):
             total += len(past)
         return long / total if total else 0.0
 
-    def _falling(self, view: View) -> "list[_Falling]":
+    def _looked(self, view: View) -> "_Looked":
         key = (LinkWillFail, self.settings.model_dump_json(), view.topology)
-        return view.once(key, lambda: list(self._looked_for(view)))
+        return view.once(key, lambda: self._look(view))
 
-    def _looked_for(self, view: View) -> "Iterator[_Falling]":
-        own = self.settings
+    def _look(self, view: View) -> "_Looked":
+        own, looked = self.settings, _Looked()
+        told = {one.about for one in view.before}
         table = view.changes(UP).table
         ends = receivers(table, view.topology)
         for metric in self.metrics:
@@ -122,20 +145,27 @@ class LinkWillFail(Detector[LinkWillFailSettings]):
                 continue
             ends.places(table, metric, table.of(metric))
         down, _ = port_states(view, ends)
+        earlier = [place for place, port in enumerate(ends.ports) if port in told] if told else []
         for one in margins(view, ends, line_rates(view, ends)):
-            for row in shrinking(one, view.now, own.horizon, own.recent).tolist():
+            falling = shrinking(one, view.now, own.horizon, own.recent)
+            before = np.flatnonzero(np.isin(one.places, earlier))
+            for row in np.union1d(falling, before).tolist():
                 place = int(one.places[row])
-                values = one.values[row]
+                port, values = ends.ports[place], one.values[row]
                 known = np.flatnonzero(np.isfinite(values))
                 if down[place] or one.at[known[-1]] < view.now - SILENT:
                     continue
+                if port in told:
+                    left = float(np.median(values[known[-NEWEST:]]))
+                    looked.left[port] = min(left, looked.left.get(port, inf))
                 found = crossing(one.at, values, view.now)
                 if found is None or found.p50 * DAY > own.horizon:
                     continue
                 lasted = float(one.at[known[-1]]) - found.began
                 if lasted < own.least_past and -found.slowest * lasted / DAY < own.quick_db:
                     continue
-                yield _Falling(ends.ports[place], one, row, found, float(one.at[known[-1]]))
+                looked.falling.append(_Falling(port, one, row, found, float(one.at[known[-1]])))
+        return looked
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +194,14 @@ class _Falling:
         return f"errors before FEC are {level:.1f} dB from the limit of {limit:.2g} and lose"
 
 
+@dataclass(frozen=True, slots=True)
+class _Looked:
+    """What falls, and the margin that those have left (dB) that were told before."""
+
+    falling: list[_Falling] = field(default_factory=list)
+    left: dict[Port | Place, float] = field(default_factory=dict)
+
+
 def _finding(view: View, one: _Falling, own: LinkWillFailSettings) -> Finding:
     found, now = one.found, view.now
     before = [earlier.since for earlier in view.before if earlier.about == one.port]
@@ -182,7 +220,7 @@ def _finding(view: View, one: _Falling, own: LinkWillFailSettings) -> Finding:
         about=one.port,
         score=max(own.horizon / max(found.p50 * DAY, 1.0), 1.0),
         since=min([max(found.began, now - own.memory), *before]),
-        at=min(now, one.at + own.every),
+        at=now,  # its newest readings may be two hours old, what they say holds now
         evidence=[evidence(metric, labels, found.level, one.at, says, 0.0, "dB")],
         because=f"{one.port}: {says}",
         side=diagnosis.side,
@@ -190,4 +228,5 @@ def _finding(view: View, one: _Falling, own: LinkWillFailSettings) -> Finding:
         causes=diagnosis.causes,
         signs=signs,
         forecast=Forecast("limit_reached", p10, p50, p90),
+        detail={"proven": now, "left": found.level},
     )

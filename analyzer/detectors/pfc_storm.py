@@ -6,7 +6,7 @@ under one storm is one incident. Only where the pauses begin is spoken of: what 
 victim. A share that is only bounded from above, by counts of frames, is no proof of a storm.
 """
 
-from collections.abc import Iterable, Iterator, MutableMapping
+from collections.abc import Collection, Iterable, Iterator, MutableMapping
 
 import numpy as np
 from pydantic import Field
@@ -30,7 +30,7 @@ MOST_EDGES = 2000
 """Told as series; a storm over a whole fabric has more, of which the strongest say enough."""
 
 UNSEEN = 0.2
-"""Share that something unseen must explain where all that could be seen are victims."""
+"""Share that something unseen must explain at the least, however little others do."""
 
 ENDS_DIFFER = 0.2
 """What one end stops is what the other is stopped for; beyond this share one of them errs (C1)."""
@@ -70,9 +70,7 @@ class PfcStorm(Detector[PfcStormSettings]):
         stuck = {port.device for port in ring}
         ends = {origin.priority for origin in found.origins if not origin.forwards}
         for origin in found.origins:
-            alone = not origin.seen and origin.priority not in ends
-            least = UNSEEN if alone else self.settings.explained
-            if origin.forwards and origin.share < least:
+            if origin.forwards and origin.share < self._least(origin, ends):
                 continue  # what stops it in turn was only not seen
             if origin.port in ring or origin.stopped in ring:
                 continue  # nobody in a circle stops the others: it is a deadlock
@@ -97,6 +95,14 @@ class PfcStorm(Detector[PfcStormSettings]):
                 victims=waiting_places(origin),
                 detail={"period": found.pace(origin), FRONT: float(not origin.seen)},
             )
+
+    def _least(self, origin: Origin, ends: Collection[int]) -> float:
+        """Return the share that what passes on must explain: of what no end explains, if unseen."""
+        if origin.seen:
+            return self.settings.explained
+        if origin.priority not in ends:
+            return UNSEEN
+        return max(UNSEEN, self.settings.explained * (1.0 - origin.others))
 
     def verdicts(self, view: View, kept: MutableMapping[str, list[float]]) -> Iterable[Verdict]:
         """Return the edges of the pause graph, those with the most paused time."""

@@ -65,16 +65,18 @@ def _because(found: Feeds, loss: Loss, worst: tuple[int, float] | None) -> str:
     if worst is not None:
         row, share = worst
         other = found.names[int(found.feed_of[row])]
-        said = f"{said}; {other} carries up to {share:.0%} of its breaker alone"
+        group = found.group == found.group[found.names.index(other)]
+        alone = " alone" if group.sum() <= 2 else ""
+        said = f"{said}; {other} carries up to {share:.0%} of its breaker{alone}"
     return said
 
 
 def _worst(found: Feeds, name: str) -> tuple[int, float] | None:
-    """Return the partner's phase that is loaded most, and its load."""
+    """Return the phase of its partners that is loaded most, and its load."""
     feed = found.names.index(name) if name in found.names else -1
     if feed < 0 or found.partner[feed] < 0:
         return None
-    rows = np.flatnonzero((found.feed_of == found.partner[feed]) & found.heard)
+    rows = found.others(feed)
     load = lately(found.current, found.load, 0.0)[rows]
     if not np.isfinite(load).any():
         return None

@@ -55,6 +55,7 @@ class PowerOverloadSettings(DetectorSettings):
 class Limit:
     """One of the limits, and what each row says beside it ([s])."""
 
+    name: str
     value: Floats
     allowed: float
     level: float
@@ -92,7 +93,10 @@ class PowerOverload(Detector[PowerOverloadSettings]):
             rows = np.flatnonzero(over & (found.feed_of == feed))
             row = int(rows[np.argmax(score[rows])])
             limit = max(limits, key=lambda one: float(one.score[row]))
-            yield _finding(view, found, row, limit, float(trip[row]), before)
+            met = [bool((one.score[rows] >= 1.0).any()) for one in limits]
+            # in the order of how soon a breaker trips: who is beyond a later one is beyond all
+            grounds = tuple(one.name for n, one in enumerate(limits) if any(met[n:]) or not n)
+            yield _finding(view, found, row, limit, float(trip[row]), before, grounds)
 
     def coverage(self, view: View) -> float:
         """Return the share of phases that are heard and whose breaker is known."""
@@ -105,24 +109,25 @@ class PowerOverload(Detector[PowerOverloadSettings]):
         own = self.settings
         return [
             Limit(
-                lately(found.current, load, own.continuous_span),
+                "continuous", lately(found.current, load, own.continuous_span),
                 own.continuous, own.continuous,
                 f"over {own.continuous_span / 60:.0f} min; {own.continuous:.0%} may flow for long",
             ),
             Limit(
-                short, own.short, own.short,
+                "short", short, own.short, own.short,
                 f"over {own.short_span:.0f} s; {own.short:.0%} may flow so long",
             ),
             Limit(
-                theta, own.heat, float(np.sqrt(own.heat)),
+                "heat", theta, own.heat, float(np.sqrt(own.heat)),
                 "of the heat at which the breaker trips",
             ),
         ]  # fmt: skip
 
 
 def _finding(
-    view: View, found: Feeds, row: int, limit: Limit, trip: float, before: dict[str, Finding]
-) -> Finding:
+    view: View, found: Feeds, row: int, limit: Limit, trip: float, before: dict[str, Finding],
+    grounds: tuple[str, ...],
+) -> Finding:  # fmt: skip
     feed = int(found.feed_of[row])
     name, rating = found.names[feed], float(found.breaker[feed])
     one = found.current.select(np.array([row], np.intp))
@@ -163,6 +168,7 @@ def _finding(
             Forecast("trip", view.now + trip / 2, view.now + trip, view.now + 2 * trip)
             if soon else None
         ),
+        grounds=grounds,
     )  # fmt: skip
 
 
@@ -171,19 +177,20 @@ NOTHING = 0.02
 
 
 def _partner(found: Feeds, feed: int) -> list[Evidence]:
-    """Return what the partner says if it carries nothing."""
-    other = int(found.partner[feed])
-    if other < 0:
-        return []
-    rows = np.flatnonzero((found.feed_of == other) & found.heard)
-    last = found.current.last[rows]
-    rating = found.breaker[other] if np.isfinite(found.breaker[other]) else found.breaker[feed]
-    if not len(rows) or (last > NOTHING * rating).any():
-        return []
-    return [
-        evidence(
-            FEED_CURRENT, found.current.labels(int(rows[0])), float(last[0]),
-            float(found.current.last_at[rows[0]]),
-            f"{found.names[other]}, which shares its load, carries nothing",
-        )
-    ]  # fmt: skip
+    """Return what a partner says that carries nothing."""
+    every = found.others(feed)
+    for other in np.unique(found.feed_of[every]).tolist():
+        rows = every[found.feed_of[every] == other]
+        last = found.current.last[rows]
+        rating = found.breaker[other] if np.isfinite(found.breaker[other]) else found.breaker[feed]
+        if not (last > NOTHING * rating).any():
+            return [
+                evidence(
+                    FEED_CURRENT,
+                    found.current.labels(int(rows[0])),
+                    float(last[0]),
+                    float(found.current.last_at[rows[0]]),
+                    f"{found.names[other]}, which shares its load, carries nothing",
+                )
+            ]
+    return []  # fmt: skip

@@ -66,6 +66,7 @@ class PowerSupplyFailed(Detector[PowerSupplyFailedSettings]):
                     f"{len(units)} of {every.get(rack, len(units))} supplies of {rack} failed: "
                     f"{names}; {next(iter(units.values()))[1].says}"
                 ),
+                grounds=tuple(sorted(units)),
             )
 
     def _units(self, view: View) -> dict[str, int]:

@@ -17,6 +17,7 @@ from analyzer.incidents.chain import HEAT, STUMBLING, UPSTREAM, Ill, hot, racks_
 from analyzer.incidents.claims import Claim, Rival, weight
 from analyzer.incidents.scope import owners
 from analyzer.incidents.slowing import accounts_for
+from analyzer.incidents.unseen import before, is_front
 from fabrichealth.events import Event
 from fabrichealth.kinds import (
     ACCELERATOR_ERRORS,
@@ -91,7 +92,7 @@ def _first(claim: Claim, topology: Topology) -> tuple[float, ...]:
         return (3.0, 0.0 if upstream else 1.0, float(HEAT.index(claim.kind)), claim.since)
     if claim.kind is DOMAIN_STRAGGLER:
         return (5.0, claim.since)
-    return (4.0, -weight(claim.kind, claim.culprit), claim.since)
+    return (4.0, -weight(claim.kind, claim.culprit), float(is_front(claim)), claim.since)
 
 
 def _hot(claim: Claim) -> bool:
@@ -124,6 +125,8 @@ def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
         known = accounts_for(as_ill(cause), as_ill(claim), topology)
         if known or cause.kind in UPSTREAM:
             return known
+    if before(cause, claim, topology):
+        return True
     if claim.since < cause.since - cause.slack:
         return False
     by_device = cause.kind is DEVICE_DOWN and _by_device(cause.culprit, claim, topology)
@@ -133,7 +136,7 @@ def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
 def _by_device(dark: Place, claim: Claim, topology: Topology) -> bool:
     if claim.culprit.type in {"feed", "rack"}:  # what a rack has is not lost with one host
         return dark.type == "rack" and dark.id in racks_of(claim.culprit, topology)
-    return bool(reach(dark, topology) & _touched(claim, topology))
+    return within(dark, claim, topology)
 
 
 def _by_link(cause: Claim, claim: Claim, topology: Topology) -> bool:
@@ -155,6 +158,14 @@ def _by_link(cause: Claim, claim: Claim, topology: Topology) -> bool:
             topology.links_of.get(device, []) == [link] for device in _touched(claim, topology)
         )
     return False
+
+
+def within(dark: Place, claim: Claim, topology: Topology) -> bool:
+    """Return whether a claim lies in what goes dark with a device; all that a shared part holds."""
+    gone = reach(dark, topology)
+    if claim.kind in SHARED:
+        return bool(claim.victims) and all(gone & owners(one, topology) for one in claim.victims)
+    return bool(gone & _touched(claim, topology))
 
 
 def reach(place: Place, topology: Topology) -> set[str]:

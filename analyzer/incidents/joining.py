@@ -17,6 +17,7 @@ from analyzer.incidents.explaining import (
     as_ill,
     circle_of,
     reach,
+    within,
 )
 from analyzer.incidents.scope import owners
 from analyzer.incidents.slowing import accounts_for
@@ -71,8 +72,7 @@ def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
     if incident.kind is DEVICE_DOWN:
         lighter = weight(claim.kind, claim.culprit) < weight(incident.kind, incident.culprit)
         outlasts = claim.seen > incident.last_seen + TAIL
-        touched = reach(incident.culprit, topology) & owners(claim.culprit, topology)
-        return lighter and not outlasts and bool(touched)
+        return lighter and not outlasts and within(incident.culprit, claim, topology)
     return goes_on(incident, claim, topology) or _in_its_domain(incident, claim, topology)
 
 

@@ -19,6 +19,7 @@ from analyzer.incidents.restraint import budget_of, held_back, pay
 from analyzer.incidents.scope import domain_of
 from analyzer.incidents.suppression import GRACE, suppressed_by
 from analyzer.incidents.unseen import found_behind, goes_on
+from analyzer.incidents.word import grounds_of
 from analyzer.ledger import Ledger
 from fabrichealth.events import Event
 from fabrichealth.kinds import (
@@ -85,7 +86,7 @@ def advance(
         if incident is None:
             incident = apart(ledger, claim) or _open(ledger, claim, topology, prefix)
             step.changed.append(incident)
-        changed = _grow(incident, claim, topology, events)
+        changed = _grow(incident, claim, now, topology, events)
         merged = merge(ledger, incident, claim, topology, now)
         step.closed.extend(merged)
         changed |= bool(merged)
@@ -127,7 +128,9 @@ def _open(ledger: Ledger, claim: Claim, topology: Topology, prefix: str) -> Inci
     return incident
 
 
-def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence[Event]) -> bool:
+def _grow(
+    incident: Incident, claim: Claim, now: float, topology: Topology, events: Sequence[Event]
+) -> bool:
     """Put into an incident what a claim adds; return whether anything a person reads changed."""
     lead = claim.lead
     known = (incident.kind, incident.severity, incident.culprit, len(incident.victims))
@@ -136,6 +139,9 @@ def _grow(incident: Incident, claim: Claim, topology: Topology, events: Sequence
     own = claim.culprit == incident.culprit or weight(claim.kind, claim.culprit) > grave or named
     if own or goes_on(incident, claim, topology):
         incident.last_seen = max(incident.last_seen, claim.seen)
+    if own:
+        for ground in (one for finding in claim.findings for one in grounds_of(finding)):
+            incident.grounds.setdefault(ground, now)
     if own and claim.kind is DEVICE_DOWN:
         incident.answers = bool(lead.detail.get("answers"))
     if own and weight(claim.kind, claim.culprit) >= grave:

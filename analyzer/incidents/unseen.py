@@ -2,7 +2,8 @@
 
 While a switch is silent or late, what stops others is told as that switch's port "or something
 behind it, unseen". Once it answers, the port behind it is named; or that port was named before it
-fell silent. Either way it is one storm: without a break, and the front's far end waits in it.
+fell silent, or says itself that it stops the silent switch. Either way it is one storm: without a
+break, and the front's far end waits in it, or the front's switch does.
 """
 
 from analyzer.incidents.claims import Claim
@@ -17,15 +18,30 @@ POLLS = 2.0
 """Without a break: within so many polls."""
 
 
+def is_front(claim: Claim) -> bool:
+    """Return whether what a claim names may only stand before what was not read."""
+    return claim.kind is PFC_STORM and any(one.detail.get(FRONT) for one in claim.findings)
+
+
+def before(cause: Claim, claim: Claim, topology: Topology) -> bool:
+    """Return whether a claim is the front of a storm that another claim names."""
+    return (
+        is_front(claim)
+        and cause.kind is PFC_STORM
+        and not is_front(cause)
+        and claim.since >= cause.since - cause.slack
+        and _stops(cause.culprit, claim.culprit, topology)
+    )
+
+
 def goes_on(incident: Incident, claim: Claim, topology: Topology) -> bool:
     """Return whether a claim is the front of a storm whose port was named before."""
     return (
-        incident.kind is PFC_STORM
-        and claim.kind is PFC_STORM
+        is_front(claim)
+        and incident.kind is PFC_STORM
         and incident.culprit != claim.culprit
-        and any(one.detail.get(FRONT) for one in claim.findings)
         and claim.since <= incident.last_seen + _moment(claim)
-        and _before(claim.culprit, incident.victims, topology)
+        and _hides(claim.culprit, incident.culprit, incident.victims, topology)
     )
 
 
@@ -37,10 +53,10 @@ def found_behind(incident: Incident, claim: Claim, topology: Topology) -> bool:
     return (
         incident.kind is PFC_STORM
         and claim.kind is PFC_STORM
+        and not is_front(claim)
         and incident.culprit not in claim.spoken
-        and not any(one.detail.get(FRONT) for one in claim.findings)
         and claim.since <= incident.last_seen + _moment(claim)
-        and _before(incident.culprit, claim.victims, topology)
+        and _hides(incident.culprit, claim.culprit, claim.victims, topology)
     )
 
 
@@ -48,12 +64,28 @@ def _moment(claim: Claim) -> float:
     return max(POLLS * one.detail.get("period", 0.0) for one in claim.findings)
 
 
-def _before(front: Place, waiting: list[Place], topology: Topology) -> bool:
-    """Return whether a switch's port stops one of those that wait."""
-    if front.type != "port":
+def _hides(front: Place, origin: Place, waiting: list[Place], topology: Topology) -> bool:
+    """Return whether a switch's port stops one of those that wait, or its switch is stopped."""
+    port = _of_switch(front, topology)
+    if port is None:
         return False
-    port = Port.parse(front.id)
-    device, far = topology.devices.get(port.device), topology.peer(port)
-    if device is None or device.role != "switch" or far is None:
+    far = topology.peer(port)
+    waits = far is not None and Place("port", str(far)) in waiting
+    return waits or _stops(origin, front, topology)
+
+
+def _stops(origin: Place, front: Place, topology: Topology) -> bool:
+    """Return whether a port faces the switch whose port is the front."""
+    port = _of_switch(front, topology)
+    if port is None or origin.type != "port" or origin == front:
         return False
-    return Place("port", str(far)) in waiting
+    faced = topology.peer(Port.parse(origin.id))
+    return faced is not None and faced.device == port.device
+
+
+def _of_switch(place: Place, topology: Topology) -> Port | None:
+    if place.type != "port":
+        return None
+    port = Port.parse(place.id)
+    row = topology.devices.get(port.device)
+    return port if row is not None and row.role == "switch" else None

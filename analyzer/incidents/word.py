@@ -2,7 +2,9 @@
 
 `ack` and `false` silence: nobody is told of the incident again, but it stays visible and keeps
 its series. Silence holds for what it was when the word was said; if it becomes graver, it is
-told of again, and so it is if it turns out to be something graver: a storm that is a deadlock.
+told of again, and so it is if it turns out to be something graver: a storm that is a deadlock. And
+so it is if it rests on something new, as grave as it was: another rope of the same loop, a breaker
+that was a little over its limit and is about to trip.
 """
 
 from collections import Counter
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 
 from fabrichealth.events import Event
 from fabrichealth.kinds import KINDS, Severity
-from fabrichealth.model import Incident, Word
+from fabrichealth.model import Finding, Incident, Word
 
 SAYS = {"verdict_true": "true", "verdict_false": "false", "verdict_ack": "ack"}
 
@@ -37,9 +39,24 @@ def heed(incident: Incident, said: Event | None) -> bool:
         word = SAYS[said.kind]
         was = grave_at(incident, said.at)
         graver = incident.severity > was[0] or incident.kind.gravity > was[1]
-        silent = word in SILENCES and not graver
+        other = any(at > said.at for at in incident.grounds.values())
+        silent = word in SILENCES and not graver and not other
         incident.operator = Word(word, said.at, said.note, silent)
     return before != incident.operator
+
+
+UNRELATED = frozenset({"loop", "branch", "feed", "rack"})
+"""Types of culprits whose kinds are faults of their own: a loop whose pump wears may leak as well.
+
+Of a link or port they are stages of one fault, which gravity orders."""
+
+
+def grounds_of(finding: Finding) -> list[str]:
+    """Return what a finding rests on, by name within its incident."""
+    kind = finding.kind
+    if finding.grounds:
+        return [f"{kind}: {ground}" for ground in finding.grounds]
+    return [str(kind)] if kind.culprit in UNRELATED else []
 
 
 def grave_at(incident: Incident, at: float) -> tuple[Severity, int]:

@@ -1,8 +1,10 @@
 """What every map file is made of: parts that know their keys, and metrics by their names."""
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
+from pydantic_core import PydanticCustomError
 
 from fabrichealth.catalogue import METRICS
 from fabrichealth.metric import Metric
@@ -14,6 +16,21 @@ class MapPart(BaseModel):
     model_config = ConfigDict(
         extra="forbid", frozen=True, arbitrary_types_allowed=True, populate_by_name=True
     )
+
+    @model_validator(mode="before")
+    @classmethod
+    def _numbers(cls, given: Any) -> Any:
+        """Refuse `true` where a number stands: Python would count it as 1."""
+        if isinstance(given, Mapping):
+            flags = {
+                one.alias or name
+                for name, one in cls.model_fields.items()
+                if one.annotation is bool
+            }
+            for key, value in given.items():
+                if isinstance(value, bool) and key not in flags:
+                    raise PydanticCustomError("flag", f"{key}: {str(value).lower()} is no number")
+        return given
 
 
 def _metric(name: object) -> object:

@@ -73,9 +73,9 @@ class PowerBalance:
         """Yield the feeds that contradict themselves; values in the order of the series."""
         if not len(self._power):
             return
-        apparent = np.bincount(
-            self._of, values[self._current] * values[self._voltage], len(self._power)
-        )
+        with np.errstate(over="ignore"):  # what is too much to be is refused by its range
+            each = values[self._current] * values[self._voltage]
+        apparent = np.bincount(self._of, each, len(self._power))
         power = values[self._power]
         factor = np.where(self._factor >= 0, np.abs(values[self._factor]), np.nan)
         with np.errstate(divide="ignore", invalid="ignore"):

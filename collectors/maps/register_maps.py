@@ -148,3 +148,30 @@ def _check_distinct(file: YamlFile, entries: tuple[Mapped, ...]) -> None:
         if key in seen:
             raise file.error(loc, f"{one.name}: the same series as {seen[key]}; give other labels")
         seen[key] = one.name
+    _check_apart(file, entries)
+
+
+def _check_apart(file: YamlFile, entries: tuple[Mapped, ...]) -> None:
+    """Refuse numbers that share a part of their registers; the same ones may be read twice.
+
+    A word of bits may be read as a whole and bit by bit.
+    """
+    numbers = [n for n, one in enumerate(entries) if one.register.bit is None]
+    numbers.sort(key=lambda n: (entries[n].register.function, entries[n].register.address, n))
+    widest: Mapped | None = None
+    for index in numbers:
+        one = entries[index]
+        here = one.register
+        if widest is not None and widest.register.function == here.function:
+            there = widest.register
+            end = there.address + there.width
+            same = (there.address, there.width) == (here.address, here.width)
+            if here.address < end and not same:
+                raise file.error(
+                    ("registers", index),
+                    f"{one.name}: {here.type} at {one.shown} overlaps {widest.name}, {there.type} "
+                    f"at {widest.shown}; correct an address or a type",
+                )
+            if here.address + here.width <= end:
+                continue
+        widest = one

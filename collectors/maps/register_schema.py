@@ -139,8 +139,11 @@ def faults(given: RegisterFile, entry: Entry) -> Iterator[tuple[str, str]]:
     """Yield key and text of what cannot be in an entry."""
     kind = kind_of(given, entry)
     first = entry.address - given.base
-    if not 0 <= first <= ADDRESSES - modbus_registers.width(kind):
-        yield "address", f"{entry.address} is none; from {given.base} to {given.base + 65_535}"
+    last = ADDRESSES - modbus_registers.width(kind)
+    if not 0 <= first <= last:
+        of = f" of {kind}"
+        what = f"{entry.address} is no address{of}; from {given.base} to {given.base + last}"
+        yield "address", what
     if ((entry.function or given.function) in {COIL, DISCRETE}) is not (kind == "bit"):
         yield (
             "type",

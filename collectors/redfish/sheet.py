@@ -7,7 +7,7 @@ of one series (a connector's excerpt and its sensor, two detectors of a zone) is
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from math import isfinite, isnan, nan
+from math import isfinite, isinf, isnan, nan
 from typing import Any
 
 import numpy as np
@@ -120,6 +120,9 @@ class Sheet:
         if cell.words is None and (found in cell.absent or (cell.rule.zero and found == 0)):
             return nan
         value = found * cell.times / cell.over + cell.offset
+        if isinf(value):
+            self._refuse(columns, Reason.IMPLAUSIBLE, cell, said)
+            return nan
         if cell.rule.form == "running" and isfinite(value):
             return float(value > 0)
         return value
@@ -176,8 +179,11 @@ class Sheet:
         for place in np.flatnonzero((read < 0) & ~whole.levels).tolist():
             self._refuse(columns, Reason.UNSUPPORTED, whole.cells[place], picked[place])
             read[place] = nan
-        read[np.isinf(read)] = nan
-        values = read * whole.times / whole.over + whole.offset
+        with np.errstate(over="ignore", invalid="ignore"):
+            values = read * whole.times / whole.over + whole.offset
+        for place in np.flatnonzero(np.isinf(values)).tolist():  # no sensor says so much
+            self._refuse(columns, Reason.IMPLAUSIBLE, whole.cells[place], picked[place])
+            values[place] = nan
         signs = values[whole.signs]
         values[whole.signs] = np.where(np.isnan(signs), nan, signs > 0)
         self._put(whole, values, columns)

@@ -12,6 +12,7 @@ from fabrichealth.catalogue.cooling import (
     MAKEUP,
     PRESSURE,
     PUMP_POWER,
+    PUMP_RUNNING,
     PUMP_SPEED,
     RESERVOIR_LEVEL,
     VALVE_POSITION,
@@ -116,6 +117,11 @@ BOARD = Board(
         Row(
             "Pumps and filters",
             (
+                Question(
+                    "Pumps that turn", [Query(f"sum by (loop) ({PUMP_RUNNING}{HERE})", "{{loop}}")],
+                    "One less than such a load has always taken is a ticket, none a page.",
+                    unit="none",
+                ),
                 _shown(PUMP_SPEED, "Pump speed", "Under control a worn pump just turns faster.",
                        "percentunit", "{{loop}} {{pump}}"),
                 Question(

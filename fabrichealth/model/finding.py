@@ -58,6 +58,9 @@ class Finding:
     signs: Mapping[str, bool] = field(default_factory=dict)
     """What the parts at both ends show, `symptom@device/port`: present or absent. What was not
     read is not in it. Those of all findings on one culprit speak jointly for cause and side."""
+    grounds: tuple[str, ...] = ()
+    """What it rests on, a word each: ropes, limits, units. One that is new after an operator's
+    word is something he did not speak of, however grave it was already."""
     detail: Mapping[str, float] = field(default_factory=dict)
     """Numbers a detector wants back at its next pass, in `view.before`."""
 

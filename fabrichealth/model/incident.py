@@ -53,6 +53,8 @@ class Incident:
     causes: dict[Cause, float] = field(default_factory=dict)
     signs: dict[str, bool] = field(default_factory=dict)
     """What its findings have shown so far, as `Finding.signs`."""
+    grounds: dict[str, float] = field(default_factory=dict)
+    """What its findings have rested on so far, as `Finding.grounds`, and since when."""
     score: float = 0.0
     evidence: list[Evidence] = field(default_factory=list)
     forecast: Forecast | None = None

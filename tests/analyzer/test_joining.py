@@ -99,6 +99,21 @@ def test_a_link_that_it_does_not_list_stays_its_own() -> None:
     assert {one.culprit for one in story.ledger.incidents} == {LEAF, link(5)}
 
 
+def test_what_comes_back_one_by_one_behind_a_switch_accuses_no_trunk() -> None:
+    """The last links of a switch that was dark are no ill bundle; others' links may be one."""
+    dark = during(DEVICE_DOWN, LEAF, (5 * MINUTE, 30 * MINUTE))
+    trunk = Place("bundle", "mpo-1")
+
+    def late(elapsed: float) -> list[Finding]:
+        if not 29 * MINUTE <= elapsed < 33 * MINUTE:
+            return []
+        found = finding(PARTS_SHARED_COMPONENT, trunk, 6 * MINUTE, elapsed, Severity.PAGE)
+        return [replace(found, victims=(link(2), link(3)))]
+
+    one = Story(joined(dark, late), topology=fabric()).until(40 * MINUTE).only
+    assert (one.kind, one.culprit) == (DEVICE_DOWN, LEAF)
+
+
 def test_what_outlasts_its_cause_is_told_by_itself() -> None:
     script = joined(
         during(DEVICE_DOWN, LEAF, (10 * MINUTE, 20 * MINUTE)),

@@ -1,5 +1,8 @@
 """Links whose margin shrinks get a date, told by whatever they say of themselves."""
 
+from collections.abc import Sequence
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -37,10 +40,10 @@ def margin(per_day: float, left: float) -> Floats:
     return np.asarray(left + per_day * (POLLS - POLLS[-1]) / DAY + noise)
 
 
-def judge(history: History) -> list[Finding]:
+def judge(history: History, before: Sequence[Finding] = ()) -> list[Finding]:
     detector = LinkWillFail(LinkWillFailSettings())
     alive: History = {**history, (UP, NEAR): [1.0] * len(POLLS)}
-    return list(detector.judge(view_of(detector, alive, PERIOD, FABRIC)))
+    return list(detector.judge(view_of(detector, alive, PERIOD, FABRIC, before=before)))
 
 
 def counted(metric: Metric, per_day: float, left: float) -> History:
@@ -104,3 +107,19 @@ def test_light_tells_where_errors_are_not_told() -> None:
 
 def test_errors_that_are_told_go_before_light() -> None:
     assert judge({**light(-0.3, 1.8), **counted(FEC_CORRECTED_BITS, 0.0, 1.2)}) == []
+
+
+@pytest.mark.parametrize(
+    ("left", "hours", "told"),
+    [(1.2, 2.0, True), (1.2, 7.0, False), (3.0, 2.0, False)],
+    ids=["the slope is in doubt", "it was in doubt for long", "the margin is back: a new module"],
+)
+def test_what_was_told_is_not_taken_back_for_a_moment_of_doubt(
+    left: float, hours: float, told: bool
+) -> None:
+    (earlier,) = judge(counted(FEC_CORRECTED_BITS, -0.2, 1.2))
+    end = START + POLLS[-1]
+    earlier = replace(earlier, detail={**earlier.detail, "proven": end - hours * 3600})
+    now = judge(counted(FEC_CORRECTED_BITS, 0.0, left), before=[earlier])
+    assert [one.about for one in now] == ([Port(*NEAR)] if told else [])
+    assert all(one.at > end for one in now)

@@ -1,5 +1,7 @@
 """The operator's word: it silences what it was said of, as grave as it was then, and is learned."""
 
+from dataclasses import replace
+
 import pytest
 
 from analyzer.incidents.advising import spoken_of
@@ -7,9 +9,19 @@ from analyzer.incidents.word import PRIOR_FALSE, PRIOR_TRUE
 from analyzer.verdicts import verdicts
 from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENT_SILENCED
 from fabrichealth.events import Event
-from fabrichealth.kinds import LINK_DOWN, LINK_SUBHEALTHY, Severity
-from fabrichealth.model import Port, Word
-from tests.analyzer.stories import MINUTE, START, Script, Story, during, event
+from fabrichealth.kinds import (
+    COOLING_LEAK,
+    COOLING_PUMP_WEAR,
+    COOLING_SUPPLY_HOT,
+    LINK_DOWN,
+    LINK_SUBHEALTHY,
+    POWER_OVERLOAD,
+    POWER_SUPPLY_FAILED,
+    IncidentKind,
+    Severity,
+)
+from fabrichealth.model import Finding, Place, Port, Word
+from tests.analyzer.stories import MINUTE, START, Script, Story, during, event, finding
 
 NEAR = Port("host-0", "eth0")
 
@@ -50,6 +62,73 @@ def test_what_becomes_graver_is_told_again() -> None:
     assert loud.severity is Severity.PAGE
     assert loud.operator is not None
     assert not loud.operator.silent
+
+
+def resting_on(kind: IncidentKind, place: Place, *grounds: tuple[str, int]) -> Script:
+    """Return one finding that rests on each of some grounds from a minute on."""
+
+    def script(elapsed: float) -> list[Finding]:
+        now = tuple(name for name, minute in grounds if elapsed >= minute * MINUTE)
+        one = finding(kind, place, grounds[0][1] * MINUTE, elapsed)
+        return [replace(one, grounds=now)] if now else []
+
+    return script
+
+
+LOOP, FEED, RACK = Place("loop", "cdu-1"), Place("feed", "r1-A"), Place("rack", "r1")
+
+
+@pytest.mark.parametrize("said", ["ack", "false"])
+@pytest.mark.parametrize(
+    ("kind", "place", "first", "then"),
+    [
+        pytest.param(COOLING_LEAK, LOOP, "rope r1", "rope r3", id="another rope"),
+        pytest.param(POWER_OVERLOAD, FEED, "continuous", "heat", id="about to trip"),
+        pytest.param(POWER_SUPPLY_FAILED, RACK, "1", "2", id="another unit"),
+    ],
+)
+def test_what_was_not_spoken_of_is_told_though_it_is_as_grave(
+    kind: IncidentKind, place: Place, first: str, then: str, said: str
+) -> None:
+    story = Story(resting_on(kind, place, (first, 2), (then, 30)), [word(said, 10)])
+    quiet = story.until(29 * MINUTE).only.operator
+    assert quiet is not None
+    assert quiet.silent
+    story.restart()
+    loud = story.until(31 * MINUTE).only
+    assert loud.operator is not None
+    assert not loud.operator.silent
+    # it was told; a second word silences both
+    story.judge.tell([word(said, 32)])
+    both = story.until(34 * MINUTE).only.operator
+    assert both is not None
+    assert both.silent
+
+
+def test_another_fault_of_a_loop_is_not_silenced_with_the_first() -> None:
+    hot = during(COOLING_SUPPLY_HOT, LOOP, (2 * MINUTE, 60 * MINUTE))
+    worn = during(COOLING_PUMP_WEAR, LOOP, (30 * MINUTE, 60 * MINUTE))
+    story = Story(joined(hot, worn), [word("false", 10)])
+    quiet = story.until(29 * MINUTE).only.operator
+    assert quiet is not None
+    assert quiet.silent
+    loud = story.until(31 * MINUTE).only.operator
+    assert loud is not None
+    assert not loud.silent
+
+
+def test_what_wavers_is_not_told_anew() -> None:
+    """A ground that comes and goes was spoken of."""
+
+    def script(elapsed: float) -> list[Finding]:
+        there = ("rope r1", "level") if elapsed % (4 * MINUTE) < 2 * MINUTE else ("rope r1",)
+        return [replace(finding(COOLING_LEAK, LOOP, 0.0, elapsed), grounds=there)]
+
+    story = Story(script, [word("ack", 20)])
+    for minute in range(21, 40):
+        operator = story.until(minute * MINUTE).only.operator
+        assert operator is not None
+        assert operator.silent
 
 
 def test_the_last_word_counts_and_a_new_judge_still_knows_it() -> None:

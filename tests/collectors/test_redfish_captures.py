@@ -141,6 +141,17 @@ def test_a_connector_tells_of_its_loop_and_the_facilitys(tmp_path: Path) -> None
     assert [labels[0] for labels in readings(poll, table, LOOP_INFO)] == ["cdu-1"]
 
 
+def test_a_number_beyond_every_float_costs_itself_only(tmp_path: Path) -> None:
+    tree = {
+        CDU: {"@odata.type": "#CoolingUnit.v1_1_0.CoolingUnit"},
+        f"{CDU}/SecondaryCoolantConnectors/1": connector(HeatRemovedkW={"Reading": 1e307}),
+    }
+    poll, table = read(tmp_path, tree)
+    assert [(one.reason, one.what) for one in poll.refused] == [(Reason.IMPLAUSIBLE, str(HEAT))]
+    assert set(readings(poll, table, FLOW).values()) == {100.0}
+    assert readings(poll, table, HEAT) == {}
+
+
 def test_several_connectors_are_branches_by_their_written_names(tmp_path: Path) -> None:
     loops = f"{V1}/ThermalEquipment/CoolingLoops"
     tree = {

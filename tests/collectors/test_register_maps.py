@@ -13,6 +13,7 @@ from fabrichealth.yamlfile import load
 from tests.house.checkout import ROOT
 
 TEMPERATURE = "fabric_coolant_temperature_celsius"
+RUNS = "fabric_pump_running"
 ENTRY = f"  - {{name: t, address: 5, to: {TEMPERATURE}}}\n"
 
 
@@ -67,6 +68,11 @@ def test_what_is_shipped_is_a_cdu_of_each_kind_and_a_meter() -> None:
         ("  - {name: t, address: 1, to: fabric_pump_running, labels: {pump: 1}, is: {0: 2}}\n", 3,
          "neither 0 nor 1"),
         (f"  - {{name: t, address: 1, most: 4, to: {TEMPERATURE}}}\n", 3, "does not wrap"),
+        (f"  - {{name: t, address: true, to: {TEMPERATURE}}}\n", 3, "address: true is no number"),
+        (f"  - {{name: t, address: 65534, type: float64, to: {TEMPERATURE}}}\n", 3,
+         "no address of float64; from 0 to 65532"),
+        (ENTRY.replace("address: 5", "address: 4, type: float32, labels: {point: supply}")
+         + ENTRY.replace("name: t", "name: u"), 4, "uint16 at 5 (holding register) overlaps t"),
         (ENTRY + ENTRY, 4, "there already"),
         (ENTRY + ENTRY.replace("name: t", "name: u"), 4, "the same series as t"),
         ("", 2, "must be a list"),
@@ -80,6 +86,28 @@ def test_a_fault_is_one_line_with_file_and_line(
         register_maps.read(file)
     assert str(wrong.value).startswith(f"{file}:{line}: ")
     assert says in str(wrong.value)
+
+
+def test_a_map_without_registers_says_what_it_wants(tmp_path: Path) -> None:
+    file = tmp_path / "map.yaml"
+    file.write_text("about: a map\nregisters: []\n")
+    with pytest.raises(SiteError, match="registers: must have 1 or more; it has 0"):
+        register_maps.read(file)
+
+
+def test_a_map_that_holds_itself_is_told_as_such(tmp_path: Path) -> None:
+    file = written(tmp_path, "  - &it {name: t, address: 1, to: x, labels: *it}\n")
+    with pytest.raises(SiteError, match="an alias of itself"):
+        register_maps.read(file)
+
+
+def test_bits_of_a_word_and_the_word_itself_may_be_read_together(tmp_path: Path) -> None:
+    bits = "".join(
+        f"  - {{name: p{n}, address: 7, bit: {n}, labels: {{pump: {n}}}, to: {RUNS}}}\n"
+        for n in (1, 2)
+    )
+    word = ENTRY.replace("address: 5", "address: 6, type: uint32")
+    assert len(register_maps.read(written(tmp_path, word + bits)).entries) == 3
 
 
 def test_the_map_of_the_documentation_is_one(tmp_path: Path) -> None:

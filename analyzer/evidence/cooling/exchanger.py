@@ -11,7 +11,9 @@ import numpy as np
 
 from analyzer.evidence.cooling.balance import LEAST_LOAD, OFFSET
 from analyzer.evidence.cooling.baselines import reference
-from analyzer.evidence.cooling.loops import COLD, FLOW_TO, WARM, Cooling
+from analyzer.evidence.cooling.far_side import far_side
+from analyzer.evidence.cooling.loops import FLOW_TO, WARM, Cooling
+from analyzer.evidence.durations import Bools
 from fabrichealth.model import Floats
 from fabrichealth.model.quantiles import row_median, row_quantile
 
@@ -40,37 +42,47 @@ class Exchanger:
     """Logarithm of its conductance, allowed for flow."""
     doubt: Floats
     """How much of a change of it the flow may explain after all."""
+    proven: Bools
+    """Where both sides are known at both ends; else little flow may look like scale ([place])."""
 
 
 def exchanger(cooling: Cooling) -> Exchanger:
     """Return the exchangers of all loops, worked out once a pass.
 
-    Without the facility's return temperature the heat over the approach stands for conductance.
+    Where neither return nor flow of the facility is read the heat over the approach stands for
+    conductance, while the control valve is as open as usual: it does not change with load then.
     """
     return cooling.once("exchanger", lambda: _exchanger(cooling))
 
 
 def _exchanger(cooling: Cooling) -> Exchanger:
-    heat, water = cooling.heat, cooling.of_facility(FLOW_TO)
+    heat, side = cooling.heat, far_side(cooling)
     with np.errstate(all="ignore"):
-        cold_end = cooling.cold - cooling.of_facility(COLD)
-        warm_end = cooling[WARM] - cooling.of_facility(WARM)
+        cold_end = cooling.cold - side.supply
+        warm_end = cooling[WARM] - side.back
         judged = (heat > 0) & (heat >= LEAST_LOAD * row_quantile(heat, 0.9)[:, None])
         judged &= ~cooling.places.branched[:, None] & (cold_end > LEAST_KELVIN)
+        judged &= ~side.stopped
         one, other = np.where(judged, cold_end, np.nan), np.where(warm_end > 0, warm_end, np.nan)
         mean = _mean(one, other)
         # at an end where the two sides nearly meet, sensors apart are much of the mean difference
         meet = np.log(_mean(one, other + OFFSET) / _mean(one, np.maximum(other - OFFSET, 0.05)))
         whole = np.log(heat / mean) - FILM * np.log(cooling[FLOW_TO])
-        short = np.log(heat / one)
-        flow = np.log(np.where(water > 0, water, np.nan))
+        short = np.where(side.as_open, np.log(heat / one), np.nan)
+        flow = np.log(side.flow)
     known = np.asarray(np.isfinite(whole).any(axis=1), np.bool_)
     raw = np.where(known[:, None], whole, short)
     meet = np.where(known[:, None], meet / 2.0, 0.0)
     usual_meet = row_median(np.where(reference(cooling, raw), meet, np.nan))
-    found = _allowed(cooling, raw, flow)
+    log, doubt = _allowed(cooling, raw, flow)
     apart = np.abs(meet - usual_meet[:, None])
-    return Exchanger(found.log, found.doubt + np.where(np.isfinite(apart), apart, 0.0))
+    doubt = doubt + np.where(np.isfinite(apart), apart, 0.0)
+    # a control that holds the supply holds the approach too, and lets heat over it follow the load
+    usual_heat = row_median(np.where(reference(cooling, raw), heat, np.nan))
+    with np.errstate(all="ignore"):
+        other_load = np.abs(np.log(heat / usual_heat[:, None]))
+    doubt += np.where(known[:, None] | np.isnan(other_load), 0.0, other_load)
+    return Exchanger(log, doubt, known)
 
 
 def _mean(one: Floats, other: Floats) -> Floats:
@@ -79,8 +91,8 @@ def _mean(one: Floats, other: Floats) -> Floats:
     return np.where(np.abs(parts) < 1e-3, one, (one - other) / parts)
 
 
-def _allowed(cooling: Cooling, raw: Floats, flow: Floats) -> Exchanger:
-    """Return conductance as if the facility always gave its usual flow."""
+def _allowed(cooling: Cooling, raw: Floats, flow: Floats) -> tuple[Floats, Floats]:
+    """Return conductance as if the facility always gave its usual flow, and how far to doubt it."""
     chosen = reference(cooling, raw) & np.isfinite(flow)
     x, y = np.where(chosen, flow, np.nan), np.where(chosen, raw, np.nan)
     middle = row_median(x)
@@ -96,4 +108,4 @@ def _allowed(cooling: Cooling, raw: Floats, flow: Floats) -> Exchanger:
         below = np.nan_to_num(np.maximum(low[:, None] - flow, 0.0))
     # beyond the flows of its past the exchanger may follow any power between a plate's and a film's
     doubt = (power[:, None] - FILMS[0]) * above + (FILMS[1] - power[:, None]) * below
-    return Exchanger(raw - power[:, None] * away, doubt)
+    return raw - power[:, None] * away, doubt

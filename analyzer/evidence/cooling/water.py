@@ -11,7 +11,7 @@ import numpy as np
 
 from analyzer.evidence.cooling.baselines import RENEWED, renewals, usual
 from analyzer.evidence.cooling.fluids import fluid_of
-from analyzer.evidence.cooling.loop_kinds import fluid_in
+from analyzer.evidence.cooling.loop_kinds import LOOP_KINDS, fluid_in
 from analyzer.evidence.cooling.loops import (
     FLOW_BACK,
     FLOW_TO,
@@ -40,6 +40,16 @@ NOISES = 6.0
 
 PER_MAD = 1.4826
 
+NOMINAL_LITERS = 40.0
+"""Stands for a reservoir whose size nobody wrote; what it loses is told as a share of it."""
+
+UNSIZED_RATIO = 0.1
+"""Of such a reservoir less than this share says nothing: a small one swings by that much with the
+warmth of a large loop (10 L before 300 L: 0.1 for 8 K)."""
+
+COOLED_KELVIN = 2.0
+"""And nothing it loses while the loop cools by more, since its volume is not known either."""
+
 
 @dataclass(frozen=True)
 class Loss:
@@ -62,18 +72,27 @@ class Water:
         def told(values: list[float | None]) -> Floats:
             return np.array([np.nan if one is None else one for one in values], np.float64)[of]
 
-        self.reservoir = told([row.reservoir_liters if row else None for row in rows])
+        written = told([row.reservoir_liters if row else None for row in rows])
+        self.sized = np.asarray(np.isfinite(written), np.bool_)
+        """Whether the size of a place's reservoir is written ([place])."""
+        # a building's basin evaporates and is refilled by itself: without a size it says nothing
+        numbers = np.arange(len(of))
+        building = np.isin(numbers, cooling.facility) | cooling.where(
+            lambda kind: kind is LOOP_KINDS["facility"]
+        )
+        nominal = np.where(building, np.nan, NOMINAL_LITERS)
+        self.reservoir = np.where(self.sized, written, nominal)
         volume = told([row.volume_liters if row else None for row in rows])
         vessel = cooling.where(lambda kind: kind.is_its_reservoir) & np.isnan(volume)
-        self.volume = np.where(vessel, self.reservoir, volume)
+        self.volume = np.where(vessel, written, volume)
         self.expansion = told([fluid_of(fluid_in(row)).expansion for row in rows])
 
     @cached_property
     def corrected(self) -> Floats:
         """Water in the reservoir as if the loop had 30 °C ([place, bin + 1], liters).
 
-        By the level alone where the loop's volume or temperatures are not known; NaN where the
-        reservoir's size is not.
+        By the level alone where the loop's volume or temperatures are not known; of a reservoir of
+        `NOMINAL_LITERS` where its size is not.
         """
         cooling = self.cooling
         with np.errstate(invalid="ignore", over="ignore"):
@@ -90,6 +109,28 @@ class Water:
         """Whether the level is corrected for temperature ([place])."""
         cold = np.isfinite(self.cooling.cold[:, -1])
         return np.asarray(np.isfinite(self.volume) & cold, np.bool_)
+
+    def least(self, liters: float) -> Floats:
+        """Return from which loss on a level says something: so many liters, if sized ([place])."""
+        return np.where(self.sized, liters, max(liters, UNSIZED_RATIO * NOMINAL_LITERS))
+
+    def amount(self, place: int, liters: float) -> str:
+        """Return a loss in words."""
+        if self.sized[place]:
+            return f"{liters:.1f} L"
+        return f"{liters / NOMINAL_LITERS:.0%} of the reservoir"
+
+    @cached_property
+    def cooled(self) -> Floats:
+        """By how many kelvin each loop cooled since the warmest of its last day ([place])."""
+        cooling = self.cooling
+        with np.errstate(invalid="ignore", over="ignore"):
+            middle = np.where(
+                np.isfinite(cooling[WARM]), (cooling.cold + cooling[WARM]) / 2.0, cooling.cold
+            )
+            recent = (cooling.starts >= cooling.view.now - HORIZONS[-1])[None, :]
+            warmest = np.fmax.reduce(np.where(recent, middle, np.nan), axis=1, initial=-np.inf)
+            return np.asarray(warmest - middle[:, -1], np.float64)
 
     @cached_property
     def losses(self) -> list[Loss]:
@@ -160,7 +201,8 @@ def falls(cooling: Cooling) -> Bools:
     found = np.zeros(len(cooling.places), np.bool_)
     for loss in water(cooling).losses:
         with np.errstate(invalid="ignore", over="ignore"):
-            found |= (loss.liters > np.maximum(0.4, loss.limit_noise)) & loss.steady
+            least = np.maximum(water(cooling).least(0.4), loss.limit_noise)
+            found |= (loss.liters > least) & loss.steady
     return found[cooling.places.main]
 
 

@@ -4,8 +4,8 @@ A weight of 1 is enough alone (a rope that stays wet, a loss that no swing expla
 bear witness together (detection reference, E4 and F2).
 """
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
@@ -20,7 +20,7 @@ from analyzer.evidence.cooling.loops import (
     Cooling,
 )
 from analyzer.evidence.cooling.saying import last, line
-from analyzer.evidence.cooling.water import Water, water
+from analyzer.evidence.cooling.water import COOLED_KELVIN, Water, water
 from analyzer.evidence.durations import fresh, unbroken
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.cooling import LEAK, RESERVOIR_LEVEL
@@ -53,6 +53,8 @@ class Witness:
     since: float
     evidence: Evidence
     says: str
+    detail: Mapping[str, float] = field(default_factory=dict)
+    """What a later pass must know of it."""
 
 
 WITH_ANOTHER = 0.5
@@ -95,9 +97,15 @@ def levels(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
     best: dict[int, Witness] = {}
     for loss in found.losses:
         limit = np.where(found.compensated, limits.liters, 2.0 * limits.liters)
-        limit = np.maximum(limit, loss.limit_noise)
+        limit = np.fmax(np.maximum(limit, loss.limit_noise), found.least(limits.liters))
         with np.errstate(invalid="ignore", over="ignore"):
             weight = loss.liters / limit
+            # neither the reservoir nor the loop has a size: its own warmth says what it explains
+            weight = np.where(
+                found.sized | (found.cooled <= COOLED_KELVIN),
+                weight,
+                np.where(found.cooled > COOLED_KELVIN, 0.0, np.minimum(weight, 0.9)),
+            )
             told = loss.steady & (weight >= HALF_LIMIT) & ~cooling.places.branched
         for place in np.flatnonzero(told).tolist():
             known = best.get(place)
@@ -118,7 +126,9 @@ def _of_level(cooling: Cooling, found: Water, place: int, weight: float, horizon
     since = min(since, cooling.view.now - cooling.hold)
     hours = (cooling.view.now - since) / 3600.0
     how = "temperature allowed for" if found.compensated[place] else "temperature not known"
-    says = f"{lost:.1f} L less in the reservoir than {hours:.1f} h ago, {how}"
+    says = f"{found.amount(place, lost)} less in the reservoir than {hours:.1f} h ago, {how}"
+    if not found.sized[place]:
+        says = f"{found.amount(place, lost)} less than {hours:.1f} h ago, its size not written"
     reservoir = float(found.reservoir[place])
     told = line(cooling, LEVEL, place, level, says, level + lost / reservoir)
     return Witness(cooling.places.about(place), "level", weight, since, told, says)
@@ -132,7 +142,8 @@ def falling(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
     every = cooling.whole.of[RESERVOIR_LEVEL]
     at = every[np.searchsorted(window.table.of(RESERVOIR_LEVEL), window.series)]
     place = np.array([cooling.places.numbers[cooling.whole.names[n][0], ""] for n in at], np.intp)
-    reservoir = water(cooling).reservoir[place]
+    known = water(cooling)
+    reservoir = known.reservoir[place]
     opened = open_work(cooling, cooling.view)[place]
     times = window.at[window.clock]
     edges = window.until - window.seconds * np.array([1.0, 2 / 3, 1 / 3, 0.0])
@@ -144,11 +155,11 @@ def falling(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
         lost = thirds[0] - thirds[2]
         halfway = (thirds[0] - thirds[1]) / np.where(lost > 0, lost, np.nan)
         even = (halfway >= 0.25) & (halfway <= 0.75) & fresh(window) & ~opened
-        weight = lost / limits.fast_liters
+        weight = lost / known.least(limits.fast_liters)[place]
         told = even & (weight >= WITH_ANOTHER) & (window.seconds <= 3600.0)
     for row in np.flatnonzero(told).tolist():
         minutes = window.seconds * 2 / 3 / 60.0
-        says = f"{lost[row]:.1f} L lost within {minutes:.0f} min"
+        says = f"{known.amount(int(place[row]), float(lost[row]))} lost within {minutes:.0f} min"
         level = float(window.last[row])
         chosen = line(
             cooling, LEVEL, int(place[row]), level, says, level + lost[row] / reservoir[row]

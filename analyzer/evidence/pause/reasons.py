@@ -1,6 +1,6 @@
 """Reasons: the pauses of this pass, each tree of them with where it begins."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -46,6 +46,8 @@ class Origin:
     """How many queues the tree has."""
     edges: tuple[tuple[Port, Port, float], ...] = ()
     """(waiting, blocking, share of all time) of the nearest, each queue once, from the origin."""
+    others: float = 0.0
+    """Of its tree's paused time, what ends explain: those that pass nothing on."""
     lone: bool = False
     """Whether the port says itself that it stops what it faces, and no cable is known."""
 
@@ -128,8 +130,12 @@ class Reasons:
         """
         found = self._lone()
         for tree in self.trees:
-            for vertex, share in zip(tree.origins.tolist(), tree.shares.tolist(), strict=True):
-                found.append(self._origin(tree, vertex, share))
+            mine = [
+                self._origin(tree, vertex, share)
+                for vertex, share in zip(tree.origins.tolist(), tree.shares.tolist(), strict=True)
+            ]
+            told = min(sum(one.share for one in mine if not one.forwards), 1.0)
+            found += [replace(one, others=told) if one.forwards else one for one in mine]
         return self._likeliest(found)
 
     def _likeliest(self, found: list[Origin]) -> list[Origin]:

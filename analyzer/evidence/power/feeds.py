@@ -9,6 +9,8 @@ from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from analyzer.evidence.durations import Bools, fresh
 from fabrichealth.catalogue.power import FEED_BREAKER, FEED_CURRENT
@@ -62,6 +64,20 @@ class Feeds:
         found = np.full((len(self), len(PHASES)), np.nan)
         found[self.feed_of, self.phase_of] = values
         return found
+
+    @cached_property
+    def group(self) -> Places:
+        """Number of the feeds that carry each other ([f]): two as a rule, three in a ring."""
+        size = len(self)
+        ends = np.flatnonzero(self.partner >= 0)
+        held = coo_array((np.ones(len(ends)), (ends, self.partner[ends])), (size, size))
+        _, number = connected_components(held, directed=False)
+        return np.asarray(number, np.intp)
+
+    def others(self, feed: int) -> Places:
+        """Return the rows of `current`, heard now, of the feeds that carry on for one."""
+        mine = (self.group[self.feed_of] == self.group[feed]) & (self.feed_of != feed)
+        return np.flatnonzero(mine & self.heard)
 
     def phase_name(self, row: int) -> str:
         """Return what a row of `current` is called."""

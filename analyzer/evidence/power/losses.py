@@ -115,7 +115,7 @@ def _alive(window: Window, before: Mapping[str, Finding]) -> set[str]:
 
 
 def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterator[Loss]:
-    """Yield feeds that carry nothing, or say nothing, since their partner took over."""
+    """Yield feeds that carry nothing, or say nothing, since their partners took over."""
     current = found.current
     usual = _usual(current, "amperes", before)
     low = current.values < LEFT * usual[:, None]
@@ -123,7 +123,7 @@ def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterato
     since, _ = unbroken(low, current)
     for feed in np.flatnonzero(found.partner >= 0).tolist():
         mine = np.flatnonzero(found.feed_of == feed)
-        its = np.flatnonzero((found.feed_of == found.partner[feed]) & found.heard)
+        its = found.others(feed)
         if not len(its):
             continue
         known = before.get(found.names[feed])
@@ -150,7 +150,7 @@ def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterato
             current.labels(row), float(current.last[row]), float(usual[row]),
             f"carried {carried:.0f} A over its phases, and "
             + ("says nothing any more" if silent else "carries nothing now"),
-            _took(found, feed, gained),
+            _took(found, its, gained),
             {TAKEN: gained, **_remembered(current, mine.tolist(), usual, "amperes")},
         )  # fmt: skip
 
@@ -163,13 +163,14 @@ def _still_silent(found: Feeds, feed: int, its: Places, known: Finding) -> Loss:
         name, known.since, float(np.max(found.current.last_at[its])), FEED_CURRENT,
         (found.racks[feed], name, PHASES[0]), 0.0, carried,
         f"carried {carried:.0f} A over its phases, and says nothing any more",
-        _took(found, feed, known.detail[TAKEN]), known.detail,
+        _took(found, its, known.detail[TAKEN]), known.detail,
     )  # fmt: skip
 
 
-def _took(found: Feeds, feed: int, gained: float) -> str:
-    other = found.names[int(found.partner[feed])]
-    return f"{other} carries {gained:.0f} A more since then"
+def _took(found: Feeds, its: Places, gained: float) -> str:
+    others = [found.names[one] for one in np.unique(found.feed_of[its]).tolist()]
+    carry = "carries" if len(others) == 1 else "carry"
+    return f"{' and '.join(others)} {carry} {gained:.0f} A more since then"
 
 
 def _gain(window: Window, rows: Places, moment: float, *, after: bool) -> float:

@@ -156,3 +156,16 @@ def test_a_step_is_told_from_a_slope(size: float, sign: float, at: int, hours: f
     columns = np.arange(60)
     slope = np.clip((columns - at) / (2 * hours), 0, 1) if hours else columns > at
     assert stepped(sign * size * slope.astype(np.float64)) is (hours == 0.0)
+
+
+def test_a_branch_that_has_no_siblings_speaks_of_none() -> None:
+    story = healthy()
+    clogs_under_pressure(story)
+    story.values = {
+        key: values
+        for key, values in story.values.items()
+        if not key[0].name.startswith("coolant") or key[1][1] in {"", "r2"}
+    }
+    found = told(story, ["cooling_clogged", "cooling_flow_imbalance"])
+    assert [str(one.about) for one in found] == ["cdu-1/r2"]
+    assert "sibling" not in found[0].because

@@ -69,3 +69,27 @@ def test_a_storm_behind_a_leaf_that_fell_silent_later_is_another() -> None:
 
     fabric = Polled(twice, reply=silent(55, 100)).until(80)
     assert len(fabric.incidents) == 2
+
+
+def test_a_nic_that_says_itself_that_it_stops_a_silent_leaf_is_the_one_told() -> None:
+    def reply(device: str, second: int, said: Said) -> Said:
+        return {} if device == "l0" else said
+
+    fabric = Polled(storm, reply=reply).until(25)
+    assert {culprit for *_, culprit in fabric.told} == {BEHIND[0]}
+    assert fabric.open == [BEHIND[::-1]]
+
+
+def test_a_storm_behind_a_silent_leaf_is_told_beside_one_that_is_seen() -> None:
+    """Both stop the spines; the one that is seen explains no more than its half."""
+    seen = {Port("l1", "b"), Port("s0", "l1"), Port("s1", "l1"), Port("l0", "s0"), Port("l0", "s1")}
+
+    def both(port: Port, second: float) -> float:
+        return float((port in seen or port in WAITING) and second > BEGINS)
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        return {} if device == "l0" or device in {"l0a", "l0b"} else said
+
+    fabric = Polled(both, reply=reply).until(20)
+    assert {culprit.partition("/")[0] for *_, culprit in fabric.told} == {"l0", "l1b"}
+    assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}

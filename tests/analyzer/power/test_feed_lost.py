@@ -1,8 +1,10 @@
 """Feeds that are dead, and all that only looks so."""
 
 import numpy as np
+import pytest
 
 from fabrichealth.kinds import Severity
+from fabrichealth.topology import Device, Feed, Rack, Topology
 from tests.analyzer.power.racks import amperes, flat, said, step, volts
 from tests.analyzer.views import START
 
@@ -110,3 +112,39 @@ def test_a_job_that_begins_long_after_a_meter_fell_silent_is_no_loss() -> None:
     silent = amperes("r1-A", [*[15.0] * 30, *[float("nan")] * 30])
     assert not said("power_feed_lost", silent, amperes("r1-B", step(15.0, 30.0, at=40)))
     assert said("power_feed_lost", silent, amperes("r1-B", step(15.0, 30.0, at=30)))
+
+
+def ring() -> Topology:
+    """Return a rack on three feeds, each of which is carried by the next one written."""
+    ends = zip("ABC", "BCA", strict=True)
+    return Topology(
+        [Device(name="host-0", role="host", rack="r1")],
+        racks=[Rack(name="r1")],
+        feeds=[
+            Feed(name=f"r1-{one}", rack="r1", breaker_amperes=63, redundant_with=f"r1-{next_}")
+            for one, next_ in ends
+        ],
+    )
+
+
+@pytest.mark.parametrize("lost", "ABC")
+@pytest.mark.parametrize("voltage", [True, False])
+def test_one_of_three_feeds_is_lost_when_the_others_share_its_load(
+    lost: str, voltage: bool
+) -> None:
+    others = [one for one in "ABC" if one != lost]
+    parts = [amperes(f"r1-{lost}", step(20.0, 0.1))]
+    parts += [amperes(f"r1-{one}", step(20.0, 29.9)) for one in others]
+    if voltage:
+        parts.append(volts(f"r1-{lost}", step(230.0, 0.0)))
+        parts += [volts(f"r1-{one}", flat(230.0)) for one in others]
+    (finding,) = said("power_feed_lost", *parts, topology=ring())
+    assert str(finding.about) == f"r1-{lost}"
+    assert finding.because.endswith("carries up to 47% of its breaker")
+    if not voltage:
+        assert f"r1-{others[0]} and r1-{others[1]} carry 59 A more" in finding.because
+
+
+def test_none_of_three_feeds_is_lost_when_load_falls_on_one_or_moves_a_little() -> None:
+    less = [amperes("r1-A", step(20.0, 0.1)), amperes("r1-B", flat(20.0))]
+    assert said("power_feed_lost", *less, amperes("r1-C", step(20.0, 24.0)), topology=ring()) == []

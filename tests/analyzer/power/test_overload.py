@@ -132,3 +132,10 @@ def test_no_load_counts_that_no_neighbour_bears_out(values: list[float]) -> None
             assert found[column] == min(told[place], max(beside))
         else:
             assert np.isnan(found[column])
+
+
+def test_an_overload_says_how_far_it_has_come() -> None:
+    (slight,) = said("power_overload", amperes("r1-A", flat(52.0)))
+    (grave,) = said("power_overload", amperes("r1-A", step(52.0, 95.0)))
+    assert slight.grounds == ("continuous",)
+    assert grave.grounds == ("continuous", "short", "heat")

@@ -1,0 +1,155 @@
+"""A reservoir that empties at once is a burst if its loop ran, and somebody's work if it stood."""
+
+import numpy as np
+import pytest
+
+from fabrichealth.catalogue import cooling
+from fabrichealth.events import Event
+from fabrichealth.kinds import Severity
+from fabrichealth.model import Finding, Floats
+from tests.analyzer.cooling.stories import HOUR, LOOP, ONSET, START, Change, Story, healthy, told
+from tests.analyzer.cooling.test_pumps import flow, pump
+
+OF = ["cooling_leak"]
+LEVEL = (cooling.RESERVOIR_LEVEL, (LOOP, ""))
+PRESSURE = (cooling.PRESSURE, (LOOP, "", "return"))
+
+
+def polled(story: Story, seconds: float, change: Change, minutes: float) -> Story:
+    """Return so many minutes after the onset, polled each so many seconds in the last hour."""
+    end = START + ONSET + minutes * 60.0
+    early = story.at[story.at < START + ONSET - HOUR]
+    at = np.concatenate([early, np.arange(early[-1] + seconds, end + 1.0, seconds)])
+    rows = np.clip(np.searchsorted(story.at, at, side="right") - 1, 0, None)
+    made = Story(at=at, values={key: one[rows] for key, one in story.values.items()})
+    change(made)
+    return made
+
+
+def lost(story: Story, liters: float, minutes: float = 0.0) -> None:
+    story.plus(*LEVEL, -liters / 40.0 * story.grown(minutes / 60.0))
+
+
+def hose_comes_off(story: Story) -> None:
+    """The reservoir empties within a minute, the pumps trip on it."""
+    gone = story.grown(1.0 / 60.0)
+    story.times(*LEVEL, 1.0 - gone)
+    story.times(*PRESSURE, 1.0 - 0.97 * gone)
+    runs = np.where(story.after > 60.0, 0.0, 1.0)
+    pump(story, "1", runs)
+    flow(story, runs)
+
+
+def ten_litres_at_once(story: Story) -> None:
+    lost(story, 10.0)
+
+
+def ten_litres_in_four_minutes(story: Story) -> None:
+    lost(story, 10.0, 4.0)
+
+
+def three_litres_and_the_pressure(story: Story) -> None:
+    lost(story, 3.0)
+    story.times(*PRESSURE, 1.0 - 0.6 * story.grown(0))
+
+
+@pytest.mark.parametrize("seconds", [10.0, 300.0])
+@pytest.mark.parametrize(
+    "change",
+    [hose_comes_off, ten_litres_at_once, ten_litres_in_four_minutes, three_litres_and_the_pressure],
+)
+def test_a_burst_is_told_however_it_is_polled(change: Change, seconds: float) -> None:
+    (leak,) = told(polled(healthy(), seconds, change, max(6.0, seconds / 25.0)), OF)
+    assert (str(leak.about), leak.rank) == (LOOP, Severity.PAGE)
+    assert "while the loop ran" in leak.because
+    assert 0.0 <= START + ONSET + 300.0 - leak.since <= 600.0
+
+
+def test_a_leak_says_what_it_rests_on_and_where() -> None:
+    def wet(story: Story) -> None:
+        for zone in ("r1", "r3"):
+            story.set(cooling.LEAK, (LOOP, zone, zone), story.grown(0))
+        ten_litres_at_once(story)
+
+    (leak,) = told(polled(healthy(), 60.0, wet, 6.0), OF)
+    assert leak.grounds == ("burst cdu-1", "rope r1", "rope r3")
+    assert leak.because.startswith("cdu-1/r1 and cdu-1/r3 lose coolant")
+
+
+def test_a_burst_is_told_at_the_second_poll() -> None:
+    assert told(polled(healthy(), 10.0, hose_comes_off, 1.5), OF)
+
+
+def two_litres(story: Story) -> None:
+    lost(story, 2.0)
+
+
+def meter_fails(story: Story) -> None:
+    story.times(*LEVEL, 1.0 - story.grown(0))
+
+
+def stopped_and_drained(story: Story) -> None:
+    """Pumps off for five minutes, then the drain is opened; nobody wrote it down."""
+    runs = np.where(story.at > START + ONSET - 300.0, 0.0, 1.0)
+    pump(story, "1", runs)
+    flow(story, runs)
+    lost(story, 20.0)
+
+
+def drained_by_plan(story: Story) -> None:
+    lost(story, 20.0)
+    story.events.append(Event(START + ONSET - 600.0, "maintenance_start", {"loop": LOOP}, "c"))
+
+
+def drained_and_put_back(story: Story) -> None:
+    """The work was over, and written down as such, five minutes later."""
+    drained_by_plan(story)
+    story.events.append(Event(START + ONSET + 300.0, "maintenance_end", {"loop": LOOP}, "c"))
+
+
+@pytest.mark.parametrize("seconds", [10.0, 300.0])
+@pytest.mark.parametrize(
+    "change",
+    [two_litres, meter_fails, stopped_and_drained, drained_by_plan, drained_and_put_back],
+)
+def test_what_is_drained_on_purpose_is_no_burst(change: Change, seconds: float) -> None:
+    assert told(polled(healthy(), seconds, change, max(6.0, seconds / 25.0)), OF) == []
+
+
+def test_a_burst_lasts_until_somebody_refills() -> None:
+    before: list[Finding] = []
+    for minutes in (2.0, 10.0, 30.0, 240.0):
+        story = polled(healthy(), 60.0, hose_comes_off, minutes)
+        before = told(story, OF, before=before)
+        assert [one.kind.name for one in before] == ["cooling.leak"]
+        assert "28." in before[0].because
+    story = polled(healthy(), 60.0, hose_comes_off, 300.0)
+    refilled = story.after > 4.5 * HOUR
+    story.set(*LEVEL, np.where(refilled, 0.6, story.values[LEVEL]))
+    story.set(*PRESSURE, np.where(refilled, 150.0, story.values[PRESSURE]))
+    assert told(story, OF, before=before) == []
+
+
+@pytest.mark.parametrize(
+    ("an_hour", "found"), [(0.0, False), (0.005, False), (0.02, True)], ids=str
+)
+def test_a_reservoir_whose_size_nobody_wrote_is_judged_by_its_share(
+    an_hour: float, found: bool
+) -> None:
+    story = healthy()
+    story.plus(*LEVEL, -an_hour * story.after / HOUR)
+    leaks = told(story, OF, of_loop={"reservoir_liters": None, "volume_liters": None})
+    assert bool(leaks) is found
+    assert all("of the reservoir" in one.because for one in leaks)
+
+
+def test_a_small_reservoir_of_a_loop_that_cools_by_night_loses_nothing() -> None:
+    """10 K of 300 L are 1.2 L, an eighth of a reservoir of 10 L."""
+    story = healthy()
+    night: Floats = story.grown(6)
+    for metric, labels in list(story.values):
+        if metric is cooling.COOLANT_TEMPERATURE:
+            story.plus(metric, labels, -10.0 * night)
+    story.plus(*LEVEL, -0.12 * night)
+    sizes = {"reservoir_liters": None, "volume_liters": None}
+    assert told(story, OF, of_loop=sizes) == []
