@@ -35,6 +35,8 @@ MOST_JOBS = 200_000
 class _Run:
     told_at: float
     accelerators: tuple[str, ...]
+    size: int | None
+    """How many it has, named or not; None as older versions kept it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +71,9 @@ class JobChanges:
         kept: dict[str, Any] = {}
         if self._running:
             runs = self._running.items()
-            kept["running"] = {name: [one.told_at, *one.accelerators] for name, one in runs}
+            kept["running"] = {
+                name: [one.told_at, one.size or 0, *one.accelerators] for name, one in runs
+            }
         if self._waiting:
             waits = self._waiting.items()
             kept["waiting"] = {name: [one.size, one.domain] for name, one in waits}
@@ -85,9 +89,10 @@ class JobChanges:
                 self._over[str(name)] = float(when)
         for name, row in running.items() if isinstance(running, dict) else ():
             match row:
-                case [int() | float() as told_at, *accelerators] if isfinite(told_at):
-                    names = tuple(one for one in accelerators if isinstance(one, str))
-                    self._running[str(name)] = _Run(float(told_at), names)
+                case [int() | float() as told_at, *more] if isfinite(told_at):
+                    names = tuple(one for one in more if isinstance(one, str))
+                    size = more[0] if more and isinstance(more[0], int) else 0
+                    self._running[str(name)] = _Run(float(told_at), names, size or None)
         for name, row in waiting.items() if isinstance(waiting, dict) else ():
             match row:
                 case [int() as size, str() as domain]:
@@ -108,11 +113,12 @@ class JobChanges:
             if (
                 before is not None
                 and before.accelerators == every
+                and before.size in {None, job.size}
                 and at - before.told_at < TOLD_AGAIN
             ):
                 now[job.name] = before
                 continue
-            now[job.name] = _Run(at, every)
+            now[job.name] = _Run(at, every, job.size)
             began = at if before is not None else self._since(job.name, job.since, at)
             taken.update(dict.fromkeys(every, began))
             more: dict[str, Any] = {"accelerators": list(every), "size": job.size}

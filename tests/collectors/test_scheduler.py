@@ -104,6 +104,17 @@ def test_a_job_had_ended_when_the_next_began_on_its_accelerators(seen: Seen) -> 
     assert [(one.at - AT, one.kind) for one in events] == [(12.0, "job_end"), (12.0, "job_start")]
 
 
+def test_a_job_that_grows_is_told_though_nobody_says_onto_what(seen: Seen) -> None:
+    def running(size: int) -> str:
+        job = {"job_id": 7, "job_state": ["RUNNING"], "nodes": "host-0"}
+        return json.dumps({"jobs": [job | {"tres_alloc_str": f"gres/gpu={size}"}]})
+
+    seen.look(running(1))
+    (grown,) = seen.look(running(2), at=AT + 30).events
+    assert (grown.kind, grown.at, grown.more["size"]) == ("job_start", AT + 30, 2)
+    assert seen.look(running(2), at=AT + 60).events == []
+
+
 def test_a_job_that_runs_for_weeks_is_told_anew(seen: Seen) -> None:
     load = workload()
     load.end("waits")

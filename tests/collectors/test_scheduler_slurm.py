@@ -244,6 +244,22 @@ async def test_slurm_is_read_by_its_own_commands(
     assert poll.missing == []
 
 
+async def test_while_the_controller_is_down_its_commands_tell_nothing(tmp_path: Path) -> None:
+    load = workload()
+    tools = shelf(tmp_path, SlurmController(load))
+    target = Target("s", "scheduler", str(tools.bin), topology=hall())
+    source = Scheduler(SchedulerSettings(), target, SeriesTable())
+    await asyncio.wait_for(source.read(AT), 20)
+    tools.put(("squeue", "--json"), unreachable("jobs"))
+    half = await asyncio.wait_for(source.read(AT + 30), 20)  # its nodes could still be had
+    assert (half.missing, half.events) == (["jobs"], [])
+    tools.put(("scontrol", "show", "nodes", "--json"), unreachable("nodes"))
+    with pytest.raises(SourceUnavailable, match=r"\As: Failed while looking"):
+        await asyncio.wait_for(source.read(AT + 60), 20)
+    shelf(tmp_path, SlurmController(load))
+    assert (await asyncio.wait_for(source.read(AT + 90), 20)).events == []
+
+
 async def test_a_host_without_slurm_is_unavailable(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
