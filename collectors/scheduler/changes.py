@@ -147,8 +147,11 @@ class JobChanges:
         for job in waiting:
             if not job.size:
                 continue
-            row = now[job.name] = _Wait(job.size, domain_of(job, names))
-            if self._waiting.get(job.name) == row and job.name not in began:
+            before = self._waiting.get(job.name)
+            lost = before is not None and cluster.hosts is None
+            domain = before.domain if before is not None and lost else domain_of(job, names)
+            row = now[job.name] = _Wait(job.size, domain)
+            if before == row and job.name not in began:
                 continue
             since = at if job.name in self._waiting else self._since(job.name, job.since, at)
             scope = {"job": job.name} | ({"domain": row.domain} if row.domain else {})

@@ -79,7 +79,8 @@ def tell(cluster: Cluster, names: Names, sizes: dict[tuple[str, str], None], int
         _host(host, names, into)
     if cluster.hosts is None and cluster.running is not None:
         _held(cluster.running, names, into)
-    if cluster.waiting is not None:
+    lost = cluster.hosts is None and any(domain for domain, _ in sizes)
+    if cluster.waiting is not None and not lost:  # else where they wait is not known
         _waiting(cluster.waiting, names, sizes, into)
 
 

@@ -68,6 +68,19 @@ def test_who_waits_in_one_domain_waits_there(seen: Seen) -> None:
     assert pending.scope["domain"] == "pod-1"
 
 
+def test_who_waits_goes_on_waiting_there_while_the_hosts_are_not_listed(seen: Seen) -> None:
+    load = workload()
+    nodes = json.loads(SlurmController(load).nodes())
+    for node in nodes["nodes"]:
+        node["partitions"] = ["batch"] if node["name"] in {"host-2", "host-3"} else ["other"]
+    jobs = SlurmController(load).squeue()
+    seen.look(jobs, json.dumps(nodes))
+    alone = seen.look(jobs, unreachable("nodes"), at=AT + 30)
+    assert (alone.events, seen.pending(alone)) == ([], {})
+    again = seen.look(jobs, json.dumps(nodes), at=AT + 60)
+    assert (again.events, seen.pending(again)["pod-1", "8"]) == ([], 1.0)
+
+
 @pytest.mark.parametrize("reason", ["Dependency", "JobHeldUser", "QOSMaxGRESPerUser", "BeginTime"])
 def test_who_waits_for_something_else_than_room_is_not_counted(seen: Seen, reason: str) -> None:
     load = Workload({"host-0": 4}, now=AT)
