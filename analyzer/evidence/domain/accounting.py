@@ -76,27 +76,28 @@ class Hours:
         )
 
     @property
-    def busy_for_a_job(self) -> Floats:
+    def worked(self) -> Floats:
         """Share of each bin in which it was busy for a job, throttled or not ([n, k])."""
-        busy = np.clip(np.nan_to_num(self.busy), 0.0, 1.0)
-        return np.fmin(busy, np.clip(self.held, 0.0, 1.0))
+        worked = np.fmin(self.busy, self.held)  # of busy alone where nobody says who is held
+        worked = np.where(np.isfinite(self.busy), worked, 0.0)
+        return np.clip(worked, 0.0, 1.0, out=worked)
 
-    @property
-    def slowed(self) -> dict[str, Floats]:
-        """Share of each bin in which it was busy for a job and throttled, by cause ([n, k])."""
-        left = whole = self.busy_for_a_job
-        found = {}
+    def slowed(self, worked: Floats) -> dict[str, Floats]:
+        """Return the share of what was `worked` in which it was throttled, by cause ([n, k])."""
+        left, found = worked, {}
         for cause in THROTTLES:
             share = self.throttled.get(cause)
             if share is not None:  # both reasons may hold at a time: the first takes it
-                found[cause] = np.minimum(np.nan_to_num(np.clip(share, 0.0, 1.0)) * whole, left)
-                left = left - found[cause]
+                took = np.fmax(np.clip(share, 0.0, 1.0), 0.0) * worked
+                found[cause] = np.minimum(took, left, out=took)
+                left = left - took
         return found
 
     @property
     def useful(self) -> Floats:
         """Share of each bin in which it was busy for a job and not throttled ([n, k])."""
-        return self.busy_for_a_job - sum(self.slowed.values(), np.zeros_like(self.busy))
+        worked = self.worked
+        return worked - sum(self.slowed(worked).values(), np.zeros_like(worked))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,22 +140,26 @@ def _split(told: Hours, usual: Floats) -> dict[str, Floats]:
     known, asked = np.isfinite(told.busy), np.isfinite(told.held)
     busy = np.clip(np.where(known, told.busy, 0.0), 0.0, 1.0)
     held = np.where(asked, np.clip(told.held, 0.0, 1.0), 1.0)  # not known: perhaps all of it
-    worked, slowed = told.busy_for_a_job, told.slowed
-    found = {"useful": told.useful, "unheld": busy - worked}
+    worked = told.worked
+    slowed = told.slowed(worked)
+    useful = worked - sum(slowed.values(), np.zeros_like(worked))
+    found = {"useful": useful, "unheld": busy - worked}
     idle = np.where(known, held - worked, 0.0)  # what is still to be told of, of the time held
     free = np.where(known, 1.0 - held - found["unheld"], 0.0)
     silent = ~known
     for cause in CAUSES:
         standing = told.standing[cause]
-        found[cause] = slowed.get(cause, np.zeros_like(busy))
+        found[cause] = gone = slowed.get(cause, np.zeros_like(busy))
+        if not standing.any():
+            continue
         if cause in {"faults", "maintenance"}:
-            found[cause] = found[cause] + np.where(standing, idle + free + silent, 0.0)
-            idle, free = np.where(standing, 0.0, idle), np.where(standing, 0.0, free)
+            gone[standing] += (idle + free + silent)[standing]
+            idle[standing] = free[standing] = 0.0
             silent &= ~standing
         else:
-            beyond = np.clip(idle - usual[:, None] * held, 0.0, None)
-            gone = np.where(standing, beyond, 0.0)
-            found[cause], idle = found[cause] + gone, idle - gone
+            beyond = np.maximum(idle - usual[:, None] * held, 0.0)
+            gone[standing] += beyond[standing]
+            idle[standing] -= beyond[standing]
     unfit = np.broadcast_to(told.unfit, busy.shape)
     found["fragmentation"] = np.where(unfit, free, 0.0)
     found["free"] = np.where(unfit, 0.0, free)
@@ -173,9 +178,9 @@ def _usual(parts: Sequence[Hours]) -> list[Floats]:
     for told in parts:
         ill = np.logical_or.reduce(list(told.standing.values()))
         for share in told.throttled.values():
-            ill |= np.nan_to_num(share) > 0
+            ill |= share > 0  # not where nothing was read
         with np.errstate(invalid="ignore", divide="ignore"):
-            idle = 1.0 - told.busy_for_a_job / told.held
+            idle = 1.0 - told.worked / told.held
             mostly = (told.held >= MOSTLY) & np.isfinite(told.busy) & ~ill
         own.append(row_median(np.where(mostly, idle, np.nan)))
     every = np.concatenate(own)
