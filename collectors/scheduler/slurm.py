@@ -41,7 +41,10 @@ def cluster(listings: Iterable[Listing]) -> Cluster:
     nodes: dict[str, SlurmNode] | None = None
     jobs: dict[str, SlurmJob] | None = None
     found = Cluster()
+    every_node = True
     for one in listings:
+        unread = {what for what, _ in one.malformed}
+        every_node &= "nodes" not in one.lost and not unread & {"node", "group"}
         found.malformed(one.malformed)
         found.refused += [(Reason.FAILED, "slurm", {}, wrong) for wrong in one.errors]
         found.missing += one.lost
@@ -63,7 +66,7 @@ def cluster(listings: Iterable[Listing]) -> Cluster:
         mine = _shares(holding, known)
         found.running = [_running(job, mine[job.id], known, found) for job in holding if _size(job)]
         queued = _as_one([job for job in jobs.values() if _for_room(job)])
-        asking = [_waiting(job, nodes) for job in queued]
+        asking = [_waiting(job, nodes if every_node else None) for job in queued]
         found.waiting = [one for one in asking if one.hosts is None or one.hosts]
     if nodes is not None:
         found.hosts = _hosts(nodes.values(), found.running)

@@ -81,6 +81,16 @@ def test_who_waits_goes_on_waiting_there_while_the_hosts_are_not_listed(seen: Se
     assert (again.events, seen.pending(again)["pod-1", "8"]) == ([], 1.0)
 
 
+def test_who_waits_for_hosts_that_could_not_be_read_still_waits(seen: Seen) -> None:
+    load = workload()
+    nodes = json.loads(SlurmController(load).nodes())
+    for node in nodes["nodes"]:
+        node["partitions"] = ["batch"] if node["name"] == "host-3" else ["other"]
+        node["state"] = None if node["name"] == "host-3" else node["state"]
+    poll = seen.look(SlurmController(load).squeue(), json.dumps(nodes))
+    assert seen.pending(poll)["", "8"] == 1.0
+
+
 @pytest.mark.parametrize("reason", ["Dependency", "JobHeldUser", "QOSMaxGRESPerUser", "BeginTime"])
 def test_who_waits_for_something_else_than_room_is_not_counted(seen: Seen, reason: str) -> None:
     load = Workload({"host-0": 4}, now=AT)
