@@ -90,7 +90,7 @@ class Week:
             cells = np.ix_(mine, np.arange(start, start + long))
             name, which = (("cooling", self.heat), ("power", self.short))[rack]
             which[cells] = chance.uniform(0.1, 0.3, (len(mine), long))
-            book[name][cells] = np.minimum(which[cells], left[cells])
+            book[name][cells] = which[cells] * left[cells]
         left -= book["cooling"] + book["power"]
         for host in chance.choice(number // HOST, 4, replace=False).tolist():
             start, long = int(chance.integers(0, bins - 40)), int(chance.integers(6, 36))
@@ -111,7 +111,8 @@ class Week:
         for row in (left, *book.values()):
             row[mine] = 0.0
         book["maintenance"][mine] = 1.0
-        self.busy = np.where((book["faults"] + book["unknown"]) > 0, np.nan, left)
+        slow = book["cooling"] + book["power"]  # a duty cycle counts slow work as work
+        self.busy = np.where((book["faults"] + book["unknown"]) > 0, np.nan, left + slow)
         rest = 1.0 - left - sum(book.values())
         book["useful"] = left
         book["waiting"] = np.where(self.held, rest, 0.0)

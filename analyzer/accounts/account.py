@@ -4,15 +4,15 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from analyzer.accounts.bins import Bins, binned, grid, named
 from analyzer.accounts.hindrances import standing, unfit
-from analyzer.evidence.domain.accounting import FREE, HELD, NOT_KNOWN, Account, Hours, account
+from analyzer.evidence.domain.accounting import Account, Hours, account
 from analyzer.evidence.domain.energy import Energy, energy
 from analyzer.evidence.domain.inventory import stock
 from analyzer.evidence.domain.jobs import Jobs, jobs
 from fabrichealth.catalogue.accelerators import ALLOCATED, POWER, THROTTLED, UTILIZATION
+from fabrichealth.catalogue.devices import HOST_ALLOCATED
 from fabrichealth.catalogue.power import RACK_POWER
 from fabrichealth.events import Event
 from fabrichealth.model import Floats, Incident
@@ -59,16 +59,46 @@ def accounted(
     return Accounted(domain, bins.since, until, found, _energy(store, bins, told))
 
 
-def _held(store: Store, bins: Bins, told: Jobs) -> NDArray[np.int8]:
-    """Return who holds what, by the scheduler's series, else by events of jobs."""
+def _held(store: Store, bins: Bins, told: Jobs) -> Floats:
+    """Return the share of each bin in which a job held each accelerator ([n, k]); NaN: not told.
+
+    By the scheduler's series; where it counts those of a host only, by the count where that is
+    none or all; else by events of jobs, which tell who is free only where no scheduler is read
+    and jobs ran on accelerators of this very domain.
+    """
     said = grid(store, ALLOCATED, bins)
-    held = np.where(said >= 0.5, HELD, FREE).astype(np.int8)
+    counted = _counted(store, bins)
+    by_events = _by_events(bins, told)
+    journal = bool(by_events.any()) and not (np.isfinite(said).any() or np.isfinite(counted).any())
+    mine = by_events if journal else np.where(by_events > 0.0, by_events, np.nan)
+    said = np.where(np.isfinite(said), said, counted)
+    return np.where(np.isfinite(said), said, mine)
+
+
+def _counted(store: Store, bins: Bins) -> Floats:
+    """Return 0 and 1 where none or all of a host's accelerators are held ([n, k]), else NaN."""
+    tier = bins.inventory.host
+    number = {name: place for place, name in enumerate(tier.names)}
+    counts = binned(store, HOST_ALLOCATED, bins, len(number), named(number))
+    size = np.bincount(tier.code[tier.code >= 0], minlength=len(number))[:, None]
+    with np.errstate(invalid="ignore"):
+        known = np.where(counts <= 0.0, 0.0, np.where(counts >= size, 1.0, np.nan))
+    host = tier.code[bins.rows]
+    found = np.full((len(host), bins.number), np.nan)
+    found[host >= 0] = known[host[host >= 0]]
+    return found
+
+
+def _by_events(bins: Bins, told: Jobs) -> Floats:
+    """Return the share of each bin in which events say that a job held each ([n, k])."""
     place = {name: row for row, name in enumerate(bins.names)}
-    by_events = np.full(held.shape, FREE if told.rows else NOT_KNOWN, np.int8)
+    found = np.zeros((len(place), bins.number))
     for job in told.rows:
         mine = [place[name] for name in job.accelerators if name in place]
-        by_events[mine, bins.span(job.since, min(job.until, bins.until))] = HELD
-    return np.where(np.isfinite(said), held, by_events)
+        if mine and job.until > bins.since:
+            first, shares = bins.cover(job.since, min(job.until, bins.until))
+            found[mine, first : first + len(shares)] += shares
+    return np.minimum(found, 1.0)
 
 
 def _throttled(store: Store, bins: Bins) -> dict[str, Floats]:

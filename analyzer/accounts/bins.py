@@ -59,6 +59,13 @@ class Bins:
         first, last = (round((at - self.since) / self.seconds) for at in (start, end))
         return slice(max(first, 0), max(last, 0))
 
+    def cover(self, start: float, end: float) -> tuple[int, Floats]:
+        """Return the first bin that a time touches, and its share of that and the bins after."""
+        low, high = ((min(max(at, self.since), self.until) - self.since) / self.seconds
+                     for at in (start, end))  # fmt: skip
+        edges = np.arange(int(low), max(ceil(high), int(low)) + 1, dtype=np.float64)
+        return int(low), np.diff(np.clip(edges, low, max(low, high)))
+
 
 def grid(store: Store, metric: Metric, bins: Bins, word: str = "") -> Floats:
     """Return the mean of a metric of accelerators in each bin, [n, k]; NaN where it said nothing.

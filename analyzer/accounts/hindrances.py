@@ -12,6 +12,8 @@ from analyzer.accounts.bins import Bins, binned, named
 from analyzer.evidence.domain.accounting import CAUSES, Bools
 from analyzer.evidence.domain.jobs import Jobs, jobs
 from analyzer.incidents.scope import in_scope
+from analyzer.incidents.spans import spans
+from analyzer.incidents.suppression import OPEN_ENDED
 from fabrichealth.catalogue.devices import SCHEDULABLE
 from fabrichealth.events import Event
 from fabrichealth.kinds import DEVICE_DOWN, DOMAIN_FRAGMENTED, IncidentKind, Severity
@@ -27,9 +29,6 @@ OF_KINDS = {
     "cooling": "cooling", "power": "power", "accelerator": "faults", "host": "links",
 }  # fmt: skip
 """What stood in the way, by the first word of an incident's kind."""
-
-MAINTENANCE = 4 * 3600.0
-"""Of a maintenance that nobody ended (contract 4)."""
 
 
 def standing(
@@ -95,18 +94,10 @@ def _hit(places: Iterable[Place], topology: Topology, told: Jobs, at: float) -> 
 
 def _in_maintenance(found: Bools, bins: Bins, topology: Topology, events: Sequence[Event]) -> None:
     """Mark what lies in the scope of a maintenance while it lasts."""
-    ends = [one for one in events if one.kind == "maintenance_end"]
-    for event in events:
-        if event.kind != "maintenance_start":
-            continue
-        over = [
-            one.at
-            for one in ends
-            if one.at >= event.at and (one.id == event.id if event.id else one.scope == event.scope)
-        ]
+    for one in spans(events, "maintenance", OPEN_ENDED):
         mine = [
             row
             for row, name in enumerate(bins.names)
-            if in_scope(Place("device", name), event.scope, topology)
+            if in_scope(Place("device", name), one.scope, topology)
         ]
-        found[mine, bins.span(event.at, min(over, default=event.at + MAINTENANCE))] = True
+        found[mine, bins.span(one.start, one.end)] = True

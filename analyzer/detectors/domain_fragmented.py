@@ -97,7 +97,9 @@ class DomainFragmented(Detector[DomainFragmentedSettings]):
         free, total = int(room.free.sum()), int(room.size.sum())
         lost = room.lost(one.size) or 0.0
         regardless = room.lost(one.size, healthy=False) or 0.0
-        moves = migrations(room, pieces(inventory(view), allocation(view)), one.size)
+        stock = inventory(view)
+        own = pieces(stock, allocation(view), fitness.fitness(view, stock))
+        moves = migrations(room, own, one.size)
         minutes = (view.now - min(since, one.since)) / 60
         most = int(room.free.argmax())
         ill = free - int(room.fit.sum())

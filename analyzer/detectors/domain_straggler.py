@@ -62,6 +62,10 @@ class DomainStragglerSettings(DetectorSettings):
     busy: float = Field(default=0.3, ge=0, le=1)
     """Peers that are used less than this have nothing to be held back from."""
 
+    pause: Duration = seconds(300)
+    """While its peers do no work at all, or that is not read, it must last so long: it may write a
+    checkpoint that the others wait for."""
+
 
 class DomainStraggler(Detector[DomainStragglerSettings]):
     """Smoothed robust deviations from the peers over those allowed; score 1.0 is `deviations`."""
@@ -87,8 +91,10 @@ class DomainStraggler(Detector[DomainStragglerSettings]):
     def _lagging(self, view: View) -> list[Lagging]:
         """Return who lags in each group of peers, once a pass."""
         own = self.settings
-        bounds = Bounds(own.deviations, own.hold, own.first, own.busy)
-        return view.once((Lagging, bounds, view[UTILIZATION].seconds), lambda: _every(view, bounds))
+        bounds = Bounds(own.deviations, own.hold, own.first, own.busy, own.pause)
+        accused = frozenset(one.about.id for one in view.before if isinstance(one.about, Place))
+        key = (Lagging, bounds, accused, view[UTILIZATION].seconds)
+        return view.once(key, lambda: _every(view, bounds, accused))
 
     def _ways(self, view: View) -> Iterator[Way]:
         """Yield how each machine that is waited for shows it."""
@@ -121,10 +127,10 @@ class DomainStraggler(Detector[DomainStragglerSettings]):
         )
 
 
-def _every(view: View, bounds: Bounds) -> list[Lagging]:
+def _every(view: View, bounds: Bounds, accused: frozenset[str]) -> list[Lagging]:
     stock = inventory(view)
     groups = list(peers(stock, allocation(view))) if view.events else []
     if not groups:
         return []
     told = readings(view, stock)
-    return [one for group in groups for one in lagging(view, stock, group, told, bounds)]
+    return [one for group in groups for one in lagging(view, stock, group, told, bounds, accused)]

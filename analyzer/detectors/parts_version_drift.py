@@ -6,6 +6,7 @@ are down, they report errors, or call themselves unhealthy. Then what is ill of 
 incident and not many.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from math import log
 
@@ -118,10 +119,11 @@ class PartsVersionDrift(Detector[PartsVersionDriftSettings]):
 
 
 def _place(view: View, odd: Odd) -> Place:
-    """Return who is accused: the device that differs, the domain where several do."""
+    """Return who is accused: the device that differs, of several the domain of most ill."""
     if len(odd.devices) == 1:
         return Place("device", odd.devices[0])
-    domains = {view.topology.domain_of(name) for name in odd.devices} - {""}
+    domains = Counter(view.topology.domain_of(name) for name in odd.ill)
+    del domains[""]
     if not domains:
         return Place("device", odd.ill[0])
-    return Place("domain", min(domains))
+    return Place("domain", min(domains, key=lambda name: (-domains[name], name)))

@@ -18,7 +18,7 @@ from analyzer.evidence.pause.gathering import METRICS
 from analyzer.evidence.pause.reasons import Origin, Reasons, reasons
 from analyzer.evidence.pause.telling import begun, branches, explains, has_told, waiting_places
 from analyzer.evidence.testimony import evidence
-from analyzer.incidents.unseen import FRONT
+from analyzer.incidents.unseen import BEHIND, FRONT
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.congestion import PAUSE_WAIT, PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.catalogue.ports import SPEED
@@ -93,6 +93,7 @@ class PfcStorm(Detector[PfcStormSettings]):
                 evidence=[*_evidence(found, origin, duty, view.now), *branches(origin, view.now)],
                 because=_because(view, found, origin, duty),
                 victims=waiting_places(origin),
+                grounds=(str(origin.port) if origin.seen else f"{BEHIND} {origin.port.device}",),
                 detail={"period": found.pace(origin), FRONT: float(not origin.seen)},
             )
 

@@ -1,12 +1,12 @@
 """Slowing: what is ill of a machine that holds back its job, so that the job's wait has a name.
 
 A straggler is found by comparison, so it is the last to be accused: a link of it that stumbles, a
-port that stops its switch, the rack's cap, a failed supply, interrupts on the wrong node, or bad
-contact to the cold plate say why it lags, and it is their victim. (What cools explains it too, see
-`chain`; an odd firmware lists its victims itself.)
+port that stops its switch, the rack's cap, a failed supply, a feed that is lost or overloaded,
+interrupts on the wrong node, or bad contact to the cold plate say why it lags, and it is their
+victim. (What cools explains it too, see `chain`; an odd firmware lists its victims itself.)
 """
 
-from analyzer.incidents.chain import UPSTREAM, Ill, follows
+from analyzer.incidents.chain import UPSTREAM, Ill, follows, racks_of
 from fabrichealth.kinds import (
     COOLING_THERMAL_CONTACT,
     DOMAIN_STRAGGLER,
@@ -18,6 +18,8 @@ from fabrichealth.kinds import (
     PFC_SLOW_RECEIVER,
     PFC_STORM,
     POWER_CAPPED,
+    POWER_FEED_LOST,
+    POWER_OVERLOAD,
     POWER_SUPPLY_FAILED,
 )
 from fabrichealth.model import Place
@@ -25,7 +27,7 @@ from fabrichealth.topology import Topology
 
 SLOW_LINK = frozenset({LINK_DOWN, LINK_FLAPPING, LINK_DEGRADED_SPEED, LINK_SUBHEALTHY})
 SLOW_PORT = frozenset({PFC_SLOW_RECEIVER, PFC_STORM})
-SLOW_RACK = frozenset({POWER_CAPPED, POWER_SUPPLY_FAILED})
+SLOW_RACK = frozenset({POWER_CAPPED, POWER_SUPPLY_FAILED, POWER_FEED_LOST, POWER_OVERLOAD})
 SLOW_DEVICE = frozenset({HOST_IRQ_MISPLACED, COOLING_THERMAL_CONTACT})
 
 SLOWING = SLOW_LINK | SLOW_PORT | SLOW_RACK | SLOW_DEVICE
@@ -48,7 +50,7 @@ def slows(cause: Ill, straggler: Ill, topology: Topology) -> bool:
     if cause.kind not in SLOWING or straggler.since < cause.since - SLACK:
         return False
     if cause.kind in SLOW_RACK:
-        return topology.rack_of(straggler.culprit.id) == cause.culprit.id
+        return topology.rack_of(straggler.culprit.id) in racks_of(cause.culprit, topology)
     machine = machine_of(straggler.culprit, topology)
     return not machine.isdisjoint(topology.devices_of(cause.culprit))
 

@@ -4,10 +4,11 @@ Suppressed incidents are kept and shown with their reason, and never page; one s
 its reason ends counts from that moment.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from analyzer.incidents.scope import in_scope
+from analyzer.incidents.spans import spans
 from fabrichealth.events import Event
 from fabrichealth.kinds import DEVICE_DOWN, LINK_SUBHEALTHY, Severity
 from fabrichealth.model import Incident, Place
@@ -23,14 +24,13 @@ RESTARTING = frozenset({"host", "accelerator", "nic"})
 """Roles whose unannounced restart has grace; a switch, CDU or PDU pages at once."""
 
 
-class _Span(NamedTuple):
+class _Excuse(NamedTuple):
     """A time in which a scope is excused."""
 
     start: float
     end: float
     reason: str
     scope: Mapping[str, str]
-    id: str
 
 
 def suppressed_by(
@@ -50,13 +50,13 @@ def suppressed_by(
         return None
     excuses = [
         span
-        for span in _spans(events, grace)
+        for span in _excused(events, grace)
         if span.start <= incident.opened_at <= span.end
         and in_scope(incident.culprit, span.scope, topology)
     ]
     if kind is DEVICE_DOWN and not incident.answers and may_restart(incident.culprit, topology):
         reason, until = f"boot:{incident.culprit.id}", incident.opened_at + grace
-        excuses.append(_Span(incident.opened_at, until, reason, {}, ""))
+        excuses.append(_Excuse(incident.opened_at, until, reason, {}))
     if not excuses:
         return None
     going = next((span for span in excuses if now <= span.end), None)
@@ -74,33 +74,15 @@ def may_restart(culprit: Place, topology: Topology) -> bool:
     return bool(roles & RESTARTING)
 
 
-def _spans(events: Iterable[Event], grace: float) -> list[_Span]:
+def _excused(events: Sequence[Event], grace: float) -> list[_Excuse]:
     """Return every time in which a scope is excused."""
-    spans: list[_Span] = []
+    found = [
+        _Excuse(one.start, one.end, f"maintenance:{one.name}", one.scope)
+        for one in spans(events, "maintenance", OPEN_ENDED)
+    ]
     for event in events:
-        name = event.id or next(iter(event.scope.values()), "")
-        if event.kind == "maintenance_start":
-            reason = f"maintenance:{name}"
-            spans.append(_Span(event.at, event.at + OPEN_ENDED, reason, event.scope, event.id))
-        elif event.kind == "maintenance_end":
-            for index in _ended(spans, event):
-                spans[index] = spans[index]._replace(end=event.at)
-        elif event.kind in {"boot", "firmware_upgrade"}:
+        if event.kind in {"boot", "firmware_upgrade"}:
+            name = event.id or next(iter(event.scope.values()), "")
             reason = f"{'boot' if event.kind == 'boot' else 'firmware'}:{name}"
-            spans.append(_Span(event.at, event.at + grace, reason, event.scope, ""))
-    return spans
-
-
-def _ended(spans: Sequence[_Span], event: Event) -> list[int]:
-    """Return which maintenances an end ends: those of its id, else those of its very scope."""
-    going = [
-        index
-        for index, span in enumerate(spans)
-        if span.reason.startswith("maintenance:") and span.start <= event.at < span.end
-    ]
-    mine = [index for index in going if event.id and spans[index].id == event.id]
-    return mine or [
-        index
-        for index in going
-        if spans[index].scope == event.scope and not (event.id and spans[index].id)
-    ]
+            found.append(_Excuse(event.at, event.at + grace, reason, event.scope))
+    return found

@@ -14,6 +14,9 @@ from fabrichealth.topology import Topology
 FRONT = "front"
 """Detail of a finding: 1.0 where what it names may only be the front of what was not read."""
 
+BEHIND = "behind"
+"""What such a finding rests on begins so, and goes on with the device that was not read."""
+
 POLLS = 2.0
 """Without a break: within so many polls."""
 
@@ -48,10 +51,13 @@ def goes_on(incident: Incident, claim: Claim, topology: Topology) -> bool:
 def found_behind(incident: Incident, claim: Claim, topology: Topology) -> bool:
     """Return whether a claim names the port behind what an incident could only tell the front of.
 
-    What is still told by itself is no such front, nor is what does not forward.
+    What is still told by itself is no such front, nor is a port that was ever named as such.
     """
+    fronts = [one.startswith(f"{PFC_STORM}: {BEHIND} ") for one in incident.grounds]
     return (
         incident.kind is PFC_STORM
+        and bool(fronts)
+        and all(fronts)
         and claim.kind is PFC_STORM
         and not is_front(claim)
         and incident.culprit not in claim.spoken

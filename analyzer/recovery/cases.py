@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from analyzer.incidents.scope import in_scope
+from analyzer.incidents.spans import spans
 from fabrichealth.events import Event
 from fabrichealth.model import Incident, Place
 from fabrichealth.topology import Topology
@@ -103,13 +104,8 @@ def is_drill(case: Case, events: Iterable[Event], topology: Topology) -> bool:
 
     A drill without a scope is of the whole site; one that nobody ended goes on.
     """
-    going: dict[str, Mapping[str, str]] = {}
-    for event in events:
-        if event.at > case.opened_at:
-            break
-        key = event.id or str(sorted(event.scope.items()))
-        if event.kind == "drill_start":
-            going[key] = event.scope
-        elif event.kind == "drill_end":
-            going.pop(key, None)
-    return any(not scope or in_scope(case.place, scope, topology) for scope in going.values())
+    known = (event for event in events if event.at <= case.opened_at)
+    return any(
+        one.end > case.opened_at and (not one.scope or in_scope(case.place, one.scope, topology))
+        for one in spans(known, "drill")
+    )

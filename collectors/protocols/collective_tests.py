@@ -57,9 +57,11 @@ MOST_DIGITS = 18
 _PERF = re.compile(r"([a-z_]+)_perf(?:\.\w+)?\b")
 _HCCL = re.compile(r"\b([a-z_]+)_test\b(?!/)")
 _MPI = re.compile(r"\b(?:mpirun|mpiexec|srun)\b.*?\s(?:-np?|--np?|--ntasks)[ =](\d{1,7})\b")
+_EACH = re.compile(r"#\s*nThread\s+(\d{1,4})\s+nGpus\s+(\d{1,4})\b")
+"""Threads of a process of nccl-tests, and accelerators of a thread: a rank each."""
 _RANK = re.compile(r"#\s+Rank\s+(\d{1,7})\b")
 _NAMED = re.compile(r"(?:^|[^0-9a-z])([a-z_]+?)(?:_perf|_test)?[-_. ](?:n|np|ranks?)?(\d{1,7})\b")
-_PREFIX = re.compile(r"^(?:\[\d+,\d+\]<\w+>:|\d+:\s)\s*")
+_PREFIX = re.compile(r"^(?:\[[\w.@-]+,\d+\]<\w+>:|\d+:\s)\s*")
 """What Open MPI (`--tag-output`) and srun (`-l`) put before each line."""
 
 
@@ -119,7 +121,7 @@ def runs(text: str, name: str = "") -> list[Run]:
 
 
 def _runs(text: str) -> Iterator[Run]:
-    operation, tool, ranks, mpi = "", "nccl-tests", set[int](), 0
+    operation, tool, ranks, mpi, each = "", "nccl-tests", set[int](), 0, 1
     run: Run | None = None
     columns: list[str] = []
     for plain in text.splitlines():
@@ -132,13 +134,14 @@ def _runs(text: str) -> Iterator[Run]:
             tool = "rccl-tests"
         if line.startswith("# nThread") or "Collective test starting" in line:
             run, ranks = None, set() if run is not None else ranks
+            each = _of_a_process(line) or each
         if named := _PERF.search(line) or (_HCCL.search(line) if run is None else None):
             operation = _operation(named[1])
         if ranked := _RANK.match(line):
             ranks.add(int(ranked[1]))
         elif line.startswith("#") and "busbw" in line and "size" in line:
             columns = line[1:].split()
-            run = Run(tool, operation, len(ranks) or mpi)
+            run = Run(tool, operation, len(ranks) or mpi * each)
             yield run
         elif "|" in line and "data_size" in line and "alg_bandwidth" in line:
             columns = [one.strip().rstrip(":").partition("(")[0] for one in line.split("|")]
@@ -150,6 +153,12 @@ def _runs(text: str) -> Iterator[Run]:
                 run.malformed.append(line[:200])
             else:
                 run.rows.append(row)
+
+
+def _of_a_process(line: str) -> int:
+    """Return how many ranks each process has, as the line of settings says; 0 if it is none."""
+    told = _EACH.match(line)
+    return int(told[1]) * int(told[2]) if told else 0
 
 
 def _words(line: str, columns: Sequence[str]) -> Row | None:

@@ -17,12 +17,16 @@ from fabrichealth.errors import MalformedReply
 
 @dataclass(frozen=True, slots=True)
 class KubeNode:
-    """A node: whether pods are placed there, its accelerators, and its labels."""
+    """A node: whether pods are placed there, its accelerators, and its labels.
+
+    `withheld` of them its device plugin does not offer: they are ill, or kept back.
+    """
 
     name: str
     schedulable: bool
     total: int | None
     labels: Mapping[str, str]
+    withheld: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +96,7 @@ def listed(body: bytes | str, resources: Collection[str] = ()) -> Listed:
     if not isinstance(kind, str):
         raise MalformedReply("JSON, but no object of Kubernetes")
     if not isinstance(items, list):
-        items = [plain]
+        items = [] if items is None and kind.endswith("List") else [plain]
     found = Listed()
     own = kind.removesuffix("List")
     token = _object(plain, "metadata").get("continue")
@@ -106,7 +110,8 @@ def listed(body: bytes | str, resources: Collection[str] = ()) -> Listed:
             _take(row, named, found, resources)
         except MalformedReply as wrong:
             found.malformed.append((str(named).lower(), f"{wrong}: {str(item)[:120]}"))
-    if all(one is None for one in (found.nodes, found.pods, found.claims, found.gangs)):
+    nothing = all(one is None for one in (found.nodes, found.pods, found.claims, found.gangs))
+    if nothing and not (kind == "List" and not items):
         raise MalformedReply(f"a {kind[:40]}, which tells nothing of accelerators")
     return found
 
@@ -144,9 +149,11 @@ def _node(row: Mapping[str, Any], name: str, resources: Collection[str]) -> Kube
         for one in _objects(status.get("conditions"))
     )
     cordoned = spec.get("unschedulable") is True
-    has = status.get("capacity", status.get("allocatable"))
-    total = accelerators(has, resources) if isinstance(has, dict) else None
-    return KubeNode(name, ready and not cordoned, total, _words(row, "labels"))
+    has, offers = status.get("capacity"), status.get("allocatable")
+    told = [accelerators(one, resources) for one in (has, offers) if isinstance(one, dict)]
+    total = max(told, default=None)
+    withheld = max(told[0] - told[-1], 0) if told else 0
+    return KubeNode(name, ready and not cordoned, total, _words(row, "labels"), withheld)
 
 
 def _pod(row: Mapping[str, Any], space: str, name: str, resources: Collection[str]) -> Pod:
@@ -180,6 +187,9 @@ JOB_LABELS = (
 )  # fmt: skip
 """Labels that name the job of a pod, the outermost first."""
 
+INDEPENDENT = frozenset({"ReplicaSet", "ReplicationController", "DaemonSet", "Node"})
+"""Owners whose pods do not wait for one another: each is a job of its own."""
+
 
 def _job_of(space: str, name: str, meta: Mapping[str, Any]) -> str:
     labels, notes = _words({"metadata": meta}, "labels"), _words({"metadata": meta}, "annotations")
@@ -189,7 +199,7 @@ def _job_of(space: str, name: str, meta: Mapping[str, Any]) -> str:
     if group := notes.get("scheduling.k8s.io/group-name"):
         return f"{space}/{group}"
     for owner in _objects(meta.get("ownerReferences")):
-        if owner.get("controller") is True and owner.get("kind") not in {"DaemonSet", "Node"}:
+        if owner.get("controller") is True and owner.get("kind") not in INDEPENDENT:
             return f"{space}/{_text(owner, 'name') or name}"
     return f"{space}/{name}"
 

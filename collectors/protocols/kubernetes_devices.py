@@ -25,10 +25,18 @@ def is_accelerator(name: str, resources: Collection[str]) -> bool:
 
 
 def accelerators(plain: Any, resources: Collection[str]) -> int:
-    """Return how many accelerators a list of quantities by resource holds."""
+    """Return how many accelerators a list of quantities by resource holds.
+
+    Quotas and pod groups may say the same twice: `nvidia.com/gpu` and `requests.nvidia.com/gpu`.
+    """
     if not isinstance(plain, dict):
         return 0
-    return sum(quantity(value) for key, value in plain.items() if is_accelerator(key, resources))
+    most: dict[str, int] = {}
+    for key, value in plain.items():
+        if is_accelerator(key, resources):
+            own = key.removeprefix("requests.")
+            most[own] = max(most.get(own, 0), quantity(value))
+    return sum(most.values())
 
 
 _ASCEND = re.compile(r"huawei\.com/(?:AscendReal|Ascend\d+\w*|npu)")

@@ -16,9 +16,17 @@ MOST_HOSTS = 100_000
 """Hosts of one list; more are no cluster's, but a list that somebody spoiled."""
 
 _GRES = re.compile(
-    r"(?:gres[:/])?(?P<kind>[A-Za-z_]\w*)(?::(?P<type>[^:=()]+))??(?:[:=](?P<count>\d{1,9}))?"
-    r"(?:\((?P<more>[^()]*)\))?"
+    r"(?:gres[:/])?(?P<kind>[^:=()]+)(?P<fields>(?:[:=](?:\(null\)|[^:=()]+))*)"
+    r"(?P<more>(?:\([^()]*\))*)"
 )
+_KIND = re.compile(r"(?:gres[:/])?([^:=()]+)")
+_COUNT = re.compile(r"(\d{1,9})([kmgtp]?)", re.IGNORECASE)
+_SUFFIXES = " kmgtp"
+_SLICE = re.compile(r"(?:.*[_-])?\d+g\.\d+gb.*", re.IGNORECASE)
+_SHARES = re.compile(r"\((\d+/\d+(?:,\d+/\d+)*)\)")
+_NONE = frozenset({"N/A", "(null)", "None"})
+SHARD = "shard"
+"""Slurm's name for parts of accelerators that several jobs may have at once."""
 _RANGE = re.compile(r"(\d{1,9})(?:-(\d{1,9})(?::(\d{1,9}))?)?")
 
 
@@ -47,49 +55,94 @@ def hosts(text: str) -> list[str]:
 def gres(text: str, kinds: tuple[str, ...]) -> Gres | None:
     """Return what a list of generic resources holds of some kinds; None where it is not told.
 
-    `gpu:h100:8(S:0-1)`, `gpu:4(IDX:0-1,4-5)`, `gres/gpu=64`; an empty list holds none.
+    `gpu:h100:8(S:0-1)`, `gpu:(null):4(IDX:0-1,4-5)`, `gres/gpu=64`; an empty list holds none.
+    Resources of other kinds may say what they like (`bandwidth:lustre:no_consume:4G`). Slices of
+    accelerators (`gpu:1g.10gb:7`) are no whole ones: a list that has nothing else tells nothing.
 
     Raises:
         MalformedReply: a word of the list is no resource, or an index range is none.
     """
-    if text.strip() in {"N/A", "(null)", "None"}:
+    if text.strip() in _NONE:
         return None
-    total, indices, whole = 0, set[int](), True
+    total, indices, whole, sliced = 0, set[int](), True, False
     for word in _outside(text, "(", ")"):
-        if not word:
+        kind = _KIND.match(word)
+        if kind is None or kind[1] not in kinds:
             continue
         match = _GRES.fullmatch(word)
         if match is None:
             raise MalformedReply(f"no generic resource: {word[:60]!r}")
-        if match["kind"] not in kinds:
+        *types, last = re.findall(r"[:=](\(null\)|[^:=()]+)", match["fields"]) or [""]
+        counted = _counted(last)
+        if any(_SLICE.fullmatch(one) for one in (*types, *([last] if counted is None else []))):
+            sliced = True
             continue
-        count = int(match["count"]) if match["count"] else 1
+        count = 1 if counted is None else counted
+        if count > MOST_HOSTS:
+            raise MalformedReply(f"more accelerators than there are: {word[:60]!r}")
         total += count
-        more = match["more"] or ""
-        told = more.partition("IDX:")[2] if "IDX:" in more else ""
+        told = match["more"].partition("IDX:")[2].partition(")")[0]
         here = set(numbers(told)) if told and told not in {"N/A", "-"} else set()
         if len(here) == count:
             indices |= here
         else:
             whole = whole and count == 0
+    if sliced and not total:
+        return None
     known = whole and len(indices) == total
     return Gres(total, tuple(sorted(indices)) if known else None)
+
+
+def shared(text: str) -> frozenset[int] | None:
+    """Return the accelerators of which jobs hold shards, by index; None: some, not told which.
+
+    `shard:h100:8(8/8,0/8)` says how many of each accelerator's shards are in use.
+    """
+    found = set[int]()
+    for word in _outside(text, "(", ")"):
+        match = _GRES.fullmatch(word)
+        if match is None or match["kind"] != SHARD:
+            continue
+        last = re.split("[:=]", match["fields"])[-1]
+        shares = _SHARES.search(match["more"])
+        if shares is not None:
+            parts = shares[1].split(",")
+            found |= {n for n, part in enumerate(parts) if int(part.partition("/")[0])}
+        elif _counted(last) != 0:
+            return None
+    return frozenset(found)
 
 
 def tres(text: str, kinds: Collection[str]) -> int | None:
     """Return how many accelerators a list of trackable resources holds; 0 where it names none.
 
-    `cpu=8,gres/gpu=64,gres/gpu:h100=64` says the same accelerators twice. None for no list.
+    `cpu=8,gres/gpu=64,gres/gpu:h100=64` says the same accelerators twice; slices of accelerators
+    among them (`gres/gpu:1g.10gb=3`) are no whole ones. None for no list.
     """
     if not text.strip():
         return None
-    plain, typed = 0, 0
+    plain, typed, sliced = 0, 0, 0
     for word in text.split(","):
-        name, _, count = word.strip().partition("=")
+        name, _, many = word.strip().partition("=")
         kind, _, model = name.removeprefix("gres/").partition(":")
-        if name.startswith("gres/") and kind in kinds and re.fullmatch(r"\d{1,9}", count):
-            plain, typed = (plain, typed + int(count)) if model else (plain + int(count), typed)
-    return plain or typed
+        count = _counted(many)
+        if not name.startswith("gres/") or kind not in kinds or count is None:
+            continue
+        if not model:
+            plain += count
+        elif _SLICE.fullmatch(model):
+            sliced += count
+        else:
+            typed += count
+    return max(plain - sliced, 0) if plain else typed
+
+
+def _counted(text: str) -> int | None:
+    """Return a count that may have a suffix, by 1024 (`4G`); None for a word that is none."""
+    match = _COUNT.fullmatch(text)
+    if match is None:
+        return None
+    return int(match[1]) << 10 * (_SUFFIXES.index(match[2].lower()) if match[2] else 0)
 
 
 def numbers(text: str) -> Iterator[int]:

@@ -59,6 +59,12 @@ class Cluster:
     running: list[RunningJob] | None = None
     waiting: list[WaitingJob] | None = None
     refused: list[tuple[Reason, str, dict[str, str], object]] = field(default_factory=list)
+    missing: list[str] = field(default_factory=list)
+    """Lists that were asked for and not had as a whole."""
+    unread: set[str] = field(default_factory=set)
+    """Jobs of which it is not known whether they run or wait."""
+    whole: bool = True
+    """Whether a job that is not listed is none: no row of unknown name is missing."""
     at: float | None = None
     """When the scheduler itself says it was, unix seconds."""
 

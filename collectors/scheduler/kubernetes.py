@@ -1,7 +1,8 @@
 """Kubernetes' pods as a cluster: pods of one owner are one job, gangs of Volcano count as a whole.
 
-Which accelerators a pod has is known by annotations and claims only, or where a node is full or
-empty; where it is not known a host's accelerators are counted.
+Pods of an owner that keeps replicas do not wait for one another: each of them is a job. Which
+accelerators a pod has is known by annotations and claims only, or where its job fills a node, or a
+node is full or empty; where it is not known a host's accelerators are counted.
 """
 
 from collections import defaultdict
@@ -31,6 +32,7 @@ def cluster(pages: Iterable[Listed]) -> Cluster:
     gangs: dict[tuple[str, str, int], Gang] | None = None
     for page in pages:
         found.malformed(page.malformed)
+        found.whole = found.whole and all(what != "pod" for what, _ in page.malformed)
         if page.nodes is not None:
             nodes = (nodes or {}) | {one.name: one for one in page.nodes}
         if page.pods is not None:
@@ -42,12 +44,18 @@ def cluster(pages: Iterable[Listed]) -> Cluster:
     placed = [one for one in asking if one.node and one.phase not in OVER]
     held = {(pod.namespace, pod.name): _held(pod, claims) for pod in placed}
     if pods is not None:
-        found.running = _running(placed, held, found)
+        found.running = _running(placed, held, nodes or {}, found)
     if pods is not None or gangs is not None:
         running = {job.name for job in found.running or ()}
         found.waiting = _waiting(asking, (gangs or {}).values(), running, nodes)
     if nodes is not None:
         found.hosts = _hosts(nodes.values(), None if pods is None else placed, held)
+        for node in nodes.values():
+            if node.withheld:
+                raw = f"{node.withheld} of {node.total} are not offered, and not told which"
+                found.refused.append(
+                    (Reason.UNSUPPORTED, "allocatable", {"device": node.name}, raw)
+                )
     return found
 
 
@@ -61,21 +69,31 @@ def _held(pod: Pod, claims: Mapping[tuple[str, str], Claim]) -> Held:
 
 
 def _running(
-    placed: Iterable[Pod], held: Mapping[tuple[str, str], Held], found: Cluster
+    placed: Sequence[Pod],
+    held: Mapping[tuple[str, str], Held],
+    nodes: Mapping[str, KubeNode],
+    found: Cluster,
 ) -> list[RunningJob]:
     by_job: dict[str, list[Pod]] = defaultdict(list)
+    used: dict[str, int] = defaultdict(int)
     for pod in placed:
-        if held[pod.namespace, pod.name][0]:
+        if many := held[pod.namespace, pod.name][0]:
             by_job[pod.job].append(pod)
+            used[pod.node] += many
     jobs = []
     for name, pods in by_job.items():
         accelerators: dict[str, tuple[str, ...]] = {}
-        size = 0
+        on_node: dict[str, int] = defaultdict(int)
         for pod in pods:
             many, known = held[pod.namespace, pod.name]
-            size += many
+            on_node[pod.node] += many
             if known:
                 accelerators[pod.node] = (*accelerators.get(pod.node, ()), *known)
+        for host, many in on_node.items():
+            total = nodes[host].total if host in nodes else None
+            if many == used[host] == total != len(accelerators.get(host, ())):
+                accelerators[host] = tuple(map(str, range(many)))  # all that there are
+        size = sum(on_node.values())
         since = min((at for pod in pods if (at := pod.started or pod.created)), default=None)
         hosts = tuple(dict.fromkeys(pod.node for pod in pods))
         job = RunningJob(name, size, since, hosts, accelerators)
@@ -103,10 +121,13 @@ def _waiting(
     found = []
     for name in dict.fromkeys((*by_job, *whole)):
         pods, together = by_job[name], whole[name]
+        eligible = _eligible(pods, nodes)
+        if eligible is not None and not eligible:
+            continue  # no node is of the kind it asks for: no room would help it
         size = max([sum(pod.size for pod in pods), *(gang.size for gang in together)])
         created = [*(pod.created for pod in pods), *(gang.created for gang in together)]
         since = min((at for at in created if at is not None), default=None)
-        found.append(WaitingJob(name, size, since, _eligible(pods, nodes)))
+        found.append(WaitingJob(name, size, since, eligible))
     return found
 
 
@@ -120,7 +141,7 @@ def _eligible(pods: Sequence[Pod], nodes: Mapping[str, KubeNode] | None) -> froz
         for name, node in nodes.items()
         if any(asked <= node.labels.items() for asked in selectors)
     )
-    return frozenset(fitting) or None
+    return frozenset(fitting)
 
 
 def _hosts(
@@ -137,7 +158,7 @@ def _hosts(
     found = []
     for node in nodes:
         host = Host(node.name, node.schedulable, node.total)
-        if placed is not None:
+        if placed is not None and not node.withheld:  # else the rest is not free, and not told
             host.used = count[node.name]
             if host.used in (0, node.total):  # none or all of them
                 host.held = tuple(map(str, range(host.used)))

@@ -6,6 +6,7 @@ they are known all the same if a node is full, empty, or has one job only.
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from collectors.protocols.slurm import Listing, SlurmJob, SlurmNode
 from collectors.protocols.slurm_words import Gres
@@ -40,9 +41,15 @@ def cluster(listings: Iterable[Listing]) -> Cluster:
     nodes: dict[str, SlurmNode] | None = None
     jobs: dict[str, SlurmJob] | None = None
     found = Cluster()
+    every_node = True
     for one in listings:
+        unread = {what for what, _ in one.malformed}
+        every_node &= "nodes" not in one.lost and not unread & {"node", "group"}
         found.malformed(one.malformed)
         found.refused += [(Reason.FAILED, "slurm", {}, wrong) for wrong in one.errors]
+        found.missing += one.lost
+        found.unread |= one.unread
+        found.whole = found.whole and "jobs" not in one.lost and "" not in one.unread
         for what, count in one.statistics.items():
             found.refused.append((Reason.UNSUPPORTED, what, {}, f"{count} jobs of unknown sizes"))
         if one.at is not None:
@@ -58,7 +65,9 @@ def cluster(listings: Iterable[Listing]) -> Cluster:
         holding = [job for job in jobs.values() if job.holds]
         mine = _shares(holding, known)
         found.running = [_running(job, mine[job.id], known, found) for job in holding if _size(job)]
-        found.waiting = [_waiting(job, nodes) for job in jobs.values() if _for_room(job)]
+        queued = _as_one([job for job in jobs.values() if _for_room(job)])
+        asking = [_waiting(job, nodes if every_node else None) for job in queued]
+        found.waiting = [one for one in asking if one.hosts is None or one.hosts]
     if nodes is not None:
         found.hosts = _hosts(nodes.values(), found.running)
     return found
@@ -69,7 +78,7 @@ def _joined(before: SlurmNode | None, node: SlurmNode) -> SlurmNode:
     if before is None:
         return node
     partitions = tuple(dict.fromkeys((*before.partitions, *node.partitions)))
-    return SlurmNode(node.name, node.states, node.total, node.used, partitions)
+    return replace(node, partitions=partitions)
 
 
 def _size(job: SlurmJob) -> int:
@@ -119,14 +128,28 @@ def _for_room(job: SlurmJob) -> bool:
     return job.waits and reason not in NOT_FOR_ROOM and not reason.startswith(LIMITS)
 
 
+def _as_one(waiting: Iterable[SlurmJob]) -> list[SlurmJob]:
+    """Return jobs that wait, the parts of a heterogeneous one as one: they start together."""
+    found: dict[str, SlurmJob] = {}
+    for job in waiting:
+        first = found.get(job.leader or job.id)
+        if first is None:
+            found[job.leader or job.id] = replace(job, id=job.leader or job.id)
+            continue
+        partitions = tuple(dict.fromkeys((*first.partitions, *job.partitions)))
+        size = (first.size or 0) + (job.size or 0)
+        found[first.id] = replace(first, size=size, partitions=partitions)
+    return list(found.values())
+
+
 def _waiting(job: SlurmJob, nodes: Mapping[str, SlurmNode] | None) -> WaitingJob:
-    eligible = None
-    if nodes is not None and job.partitions:
+    eligible = None  # else the nodes of its partitions; with none of them no room would help it
+    if nodes and job.partitions and any(node.partitions for node in nodes.values()):
         asked = set(job.partitions)
         eligible = frozenset(
             name for name, node in nodes.items() if asked.intersection(node.partitions)
         )
-    return WaitingJob(job.id, job.size or 0, job.submitted, eligible or None, job.tasks)
+    return WaitingJob(job.id, job.size or 0, job.submitted, eligible, job.tasks)
 
 
 def _hosts(nodes: Iterable[SlurmNode], running: Sequence[RunningJob] | None) -> list[Host]:
@@ -144,7 +167,18 @@ def _hosts(nodes: Iterable[SlurmNode], running: Sequence[RunningJob] | None) -> 
             told = [one for job in mine for one in job.accelerators.get(node.name, ())]
             if all(job.known for job in mine) and (used is None or used.count == len(told)):
                 used = Gres(len(told), tuple(sorted(map(int, told))))
+        used = _with_shards(used, node.shared)
         count = None if used is None else used.count
         held = None if used is None or used.indices is None else tuple(map(str, used.indices))
         found.append(Host(node.name, schedulable, node.total, count, held))
     return found
+
+
+def _with_shards(used: Gres | None, shared: frozenset[int] | None) -> Gres | None:
+    """Return what is in use together with accelerators of which shards are: none is whole."""
+    if used is None or shared is None:
+        return None
+    if used.indices is None:
+        return None if shared else used
+    every = tuple(sorted({*used.indices, *shared}))
+    return Gres(len(every), every)

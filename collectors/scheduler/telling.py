@@ -50,6 +50,11 @@ class Names:
             return accelerator(self._topology, device, index=said)
         return device_name(accelerator(self._topology, device, uuid=said))
 
+    def holder(self, accelerator: str) -> str:
+        """Return the host of an accelerator; empty where the topology does not name it."""
+        row = self._topology.devices.get(accelerator)
+        return row.host if row is not None and row.host else ""
+
     def domain(self, hosts: Iterable[str]) -> str:
         """Return the domain in which all of these hosts lie; empty if there is no such."""
         found = {self._topology.domain_of(self.host(one)) for one in hosts}
@@ -69,11 +74,13 @@ def tell(cluster: Cluster, names: Names, sizes: dict[tuple[str, str], None], int
     """Put a cluster's readings into a poll; `sizes` are those of (domain, size) told before."""
     for reason, what, labels, raw in cluster.refused:
         into.refuse(reason, what, labels, raw)
+    into.missing += cluster.missing
     for host in cluster.hosts or ():
         _host(host, names, into)
     if cluster.hosts is None and cluster.running is not None:
         _held(cluster.running, names, into)
-    if cluster.waiting is not None:
+    lost = cluster.hosts is None and any(domain for domain, _ in sizes)
+    if cluster.waiting is not None and not lost:  # else where they wait is not known
         _waiting(cluster.waiting, names, sizes, into)
 
 

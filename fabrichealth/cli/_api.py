@@ -92,7 +92,9 @@ class Api:
         if collecting.store is None or collecting.journal is None:
             raise web.HTTPNotFound(text="this daemon keeps no series; ask one started by `run`\n")
         if not number.isdecimal() or not 0 < int(number[:9]) <= MOST_ACCELERATORS:
-            raise web.HTTPBadRequest(text="accelerators= is a whole number from 1 on\n")
+            raise web.HTTPBadRequest(
+                text=f"accelerators= is a whole number from 1 to {MOST_ACCELERATORS:,}\n"
+            )
         view = await asyncio.to_thread(
             looked,
             collecting.store,

@@ -144,6 +144,8 @@ def _recoveries(known: Known, domain: str, seconds: float) -> Iterator[Row]:
     lately = [one for one in cases if (one.closed_at or known.now) >= since]
     for one in times(lately, known.events, known.topology, known.now):
         yield {"section": "recovery", **asdict(one)}
+    if span is None:
+        return  # nothing was watched, so that no failure proves nothing
     mine = {domain, ""}
     for part in failures(cases, known.events, known.topology, since, known.now, mine):
         yield {"section": "parts", **asdict(part)}

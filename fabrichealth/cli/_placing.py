@@ -107,7 +107,9 @@ def _refused(view: View, room: Room, job: int) -> dict[str, Any]:
     because += f", of {unknown} nobody says" if unknown else ""
     if free >= job:
         because += f"; the largest that fits is {room.largest}"
-        moves = migrations(room, pieces(inventory(view), allocation(view)), job) or []
+        stock = inventory(view)
+        own = pieces(stock, allocation(view), fitness(view, stock))
+        moves = migrations(room, own, job) or []
         row["moves"] = [
             {"job": m.job, "accelerators": m.accelerators, "from": m.source, "to": m.target}
             for m in moves

@@ -8,7 +8,8 @@ from fabrichealth.cli import _domain_story, _terminal
 from fabrichealth.cli._command import WELL, Command
 from fabrichealth.cli._incidents import arguments, incidents
 from fabrichealth.cli._newest import newest
-from fabrichealth.errors import FabricHealthError, UsageError
+from fabrichealth.cli._site import load
+from fabrichealth.errors import FabricHealthError, SourceUnavailable, UsageError
 
 
 class Explain(Command):
@@ -44,6 +45,11 @@ class Explain(Command):
         except FabricHealthError:
             now = None  # no series are kept, so nothing is known of any domain
         if now is None:
+            if _written(asked):
+                raise SourceUnavailable(
+                    f"domain {asked.incident}: nothing is told of it yet; `run` judges it, and "
+                    "`check --probe` says what can be read"
+                )
             known = ", ".join(str(one["incident"]) for one in found[-8:]) or "none"
             also = f"; domains: {', '.join(domains)}" if domains else ""
             raise UsageError(f"no incident {asked.incident}; the newest are: {known}{also}")
@@ -52,3 +58,8 @@ class Explain(Command):
         else:
             _terminal.say(_domain_story.story(now))
         return WELL
+
+
+def _written(asked: argparse.Namespace) -> bool:
+    """Return whether what is asked for is a domain of the site's own topology."""
+    return asked.config is not None and asked.incident in load(asked.config).topology.domains

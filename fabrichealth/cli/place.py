@@ -40,7 +40,9 @@ class Place(Command):
         """Print the places; 1 if there is none."""
         job, domain = asked.accelerators, asked.domain
         if not 0 < job <= MOST_ACCELERATORS:
-            raise UsageError(f"--accelerators {job}: give a whole number from 1 on")
+            raise UsageError(
+                f"--accelerators {job}: give a whole number from 1 to {MOST_ACCELERATORS:,}"
+            )
         found = _rows(asked, job, domain)
         if not found:
             where = f"domain {domain}" if domain else "any domain"

@@ -60,7 +60,10 @@ def _of_domain(asked: argparse.Namespace) -> int:
     for row in found if asked.json else ():
         _terminal.tell(row)
     if not asked.json:
-        _terminal.say(tables(asked.domain, found))
+        if not any(row["section"] == "hours" for row in found):
+            _terminal.say(f"{asked.domain}: nothing was read yet, so nothing is known of its hours")
+        if found:
+            _terminal.say(tables(asked.domain, found))
     return WELL
 
 

@@ -104,13 +104,19 @@ def test_two_bandwidths_of_one_size_are_none(tmp_path: Path) -> None:
 
 def test_prefixes_of_launchers_do_not_matter(tmp_path: Path) -> None:
     plain = emulated.perf("all_reduce", 8, SIZES, 1e11)
-    mpi, slurm = (
-        "\n".join(prefix + line for line in plain.splitlines()) for prefix in
-        ("[1,0]<stdout>:", "0: ")
-    )  # fmt: skip
-    assert [len(run.rows) for text in (plain, mpi, slurm) for run in runs(text)] == [2, 2, 2]
-    assert [run.ranks for text in (plain, mpi, slurm) for run in runs(text)] == [8, 8, 8]
+    for prefix in ("", "[1,0]<stdout>:", "[job-7@1,0]<stdout>: ", "[prterun,12]<stderr>:", "0: "):
+        (run,) = runs("\n".join(prefix + line for line in plain.splitlines()))
+        assert (len(run.rows), run.ranks) == (2, 8), prefix
     assert tmp_path.exists()
+
+
+def test_processes_of_several_accelerators_are_a_rank_for_each() -> None:
+    head = "".join(line for line in HEAD.splitlines(keepends=True) if "Rank" not in line)
+    text = head.format(operation="all_reduce").replace("nThread 1 nGpus 1", "nThread 2 nGpus 4")
+    (run,) = runs(f"mpirun -np 4 ./all_reduce_perf -t 2 -g 4\n{text}{ROW}")
+    assert run.ranks == 32
+    (alone,) = runs(text + ROW)
+    assert alone.ranks == 0  # of how many processes is not said
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from collectors.protocols import kubernetes, slurm
+from emulator.scheduling.slurm import SlurmController
 from emulator.scheduling.workload import Workload
 from fabrichealth.catalogue.accelerators import ALLOCATED
 from fabrichealth.catalogue.devices import HOST_ALLOCATED, SCHEDULABLE
@@ -103,12 +104,44 @@ def test_a_job_had_ended_when_the_next_began_on_its_accelerators(seen: Seen) -> 
     assert [(one.at - AT, one.kind) for one in events] == [(12.0, "job_end"), (12.0, "job_start")]
 
 
+def test_a_job_that_grows_is_told_though_nobody_says_onto_what(seen: Seen) -> None:
+    def running(size: int) -> str:
+        job = {"job_id": 7, "job_state": ["RUNNING"], "nodes": "host-0"}
+        return json.dumps({"jobs": [job | {"tres_alloc_str": f"gres/gpu={size}"}]})
+
+    seen.look(running(1))
+    (grown,) = seen.look(running(2), at=AT + 30).events
+    assert (grown.kind, grown.at, grown.more["size"]) == ("job_start", AT + 30, 2)
+    assert seen.look(running(2), at=AT + 60).events == []
+
+
 def test_a_job_that_runs_for_weeks_is_told_anew(seen: Seen) -> None:
     load = workload()
     load.end("waits")
     seen.look(*by_slurm(load))
     (again,) = seen.look(*by_slurm(load), at=AT + 8 * 86_400).events
     assert (again.kind, again.at) == ("job_start", AT + 8 * 86_400)
+
+
+def test_what_runs_again_did_not_begin_before_it_was_told_to_be_over(seen: Seen) -> None:
+    load = workload()
+    seen.look(*by_slurm(load))
+    load.end("big")
+    seen.look(*by_slurm(load), at=AT + 30)
+    load.place("big", AT - 600, host_0=(0, 1, 2, 3), host_1=(0, 2))
+    (again,) = seen.look(*by_slurm(load), at=AT + 60).events
+    assert (again.kind, again.at) == ("job_start", AT + 30)
+
+
+def test_a_job_keeps_its_accelerators_while_nobody_says_which_they_are(seen: Seen) -> None:
+    load = workload()
+    load.end("big")
+    load.place("whole", AT - 60, host_0=(0, 1, 2, 3))
+    control = SlurmController(load, counts=True)  # known by their number on full hosts alone
+    (start, _) = seen.look(control.squeue(), control.nodes()).events[::-1]
+    assert len(start.more["accelerators"]) == 4
+    assert seen.look(control.squeue(), at=AT + 30).events == []
+    assert seen.look(control.squeue(), control.nodes(), at=AT + 60).events == []
 
 
 @given(data=st.data())

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 from aiohttp.test_utils import BaseTestServer, TestServer
 
+from analyzer.evidence.domain.jobs import jobs
 from collectors.source import Target
 from collectors.sources.scheduler import Scheduler, SchedulerSettings
 from emulator.scheduling.kubernetes import ApiServer
 from fabrichealth.catalogue.accelerators import ALLOCATED
 from fabrichealth.catalogue.devices import HOST_ALLOCATED, SCHEDULABLE
 from fabrichealth.errors import SourceUnavailable
-from fabrichealth.model import SeriesTable
+from fabrichealth.model import Reason, SeriesTable
 from fabrichealth.topology import Device, Topology
 from tests.collectors.schedulers import AT, Seen, hall, workload
 from tests.fixtures import readings
@@ -172,3 +173,87 @@ def test_pods_wait_for_room_unless_a_gate_holds_them(
     poll = seen.look(pods(own))
     waits = {labels[1]: many for labels, many in seen.pending(poll).items() if many}
     assert waits == ({str(size): 1.0} if size else {})
+
+
+def asking(name: str, node: str, many: int, owner: str = "Job") -> dict[str, object]:
+    """Return a pod of owner `train` that runs on a node, or waits where that is empty."""
+    return {
+        "metadata": {
+            "name": name, "namespace": "ml",
+            "ownerReferences": [{"kind": owner, "name": "train", "controller": True}],
+        },
+        "spec": {
+            "nodeName": node,
+            "containers": [{"resources": {"limits": {"nvidia.com/gpu": str(many)}}}],
+        },
+        "status": {"phase": "Running" if node else "Pending"},
+    }  # fmt: skip
+
+
+def test_a_job_that_fills_a_host_has_all_that_it_has(seen: Seen) -> None:
+    every = [asking("a", "host-1", 2), asking("b", "host-1", 2), asking("c", "host-2", 1)]
+    (start,) = seen.look(nodes(host_1=4, host_2=4), pods(*every)).events
+    assert start.more["accelerators"] == [f"host-1-{n}" for n in range(4)]
+    assert start.more["size"] == 5
+    assert start.more["hosts"] == ["host-1", "host-2"]  # which of the second is not told
+
+
+def test_two_jobs_that_fill_a_host_together_have_nobody_knows_which(seen: Seen) -> None:
+    every = asking("a", "host-1", 2), asking("b", "host-1", 2, "ReplicaSet")
+    events = seen.look(nodes(host_1=4), pods(*every)).events
+    assert [one.more["accelerators"] for one in events] == [[], []]
+
+
+def test_replicas_do_not_wait_for_one_another(seen: Seen) -> None:
+    every = [asking(name, "host-1", 2, "ReplicaSet") for name in "ab"]
+    poll = seen.look(nodes(host_1=4), pods(*every, asking("c", "", 2, "ReplicaSet")))
+    assert [(one.kind, one.scope["job"], one.more["size"]) for one in poll.events] == [
+        ("job_start", "ml/a", 2), ("job_start", "ml/b", 2), ("job_pending", "ml/c", 2),
+    ]  # fmt: skip
+
+
+def test_a_pod_group_says_the_same_demand_in_two_ways(seen: Seen) -> None:
+    group = {
+        "metadata": {"name": "g", "namespace": "ml"},
+        "spec": {"minResources": {"nvidia.com/gpu": "16", "requests.nvidia.com/gpu": "16"}},
+        "status": {"phase": "Pending"},
+    }
+    poll = seen.look(json.dumps({"kind": "PodGroupList", "items": [group]}))
+    assert seen.pending(poll) == {("", "0"): 0.0, ("", "16"): 1.0}
+
+
+def test_what_a_node_does_not_offer_is_not_free(seen: Seen) -> None:
+    two = json.loads(nodes(host_1=4, host_2=4))
+    two["items"][0]["status"]["allocatable"] = {"nvidia.com/gpu": "3"}
+    poll = seen.look(json.dumps(two), pods())
+    assert seen.said(poll, ALLOCATED) == {f"host-2-{n}": 0.0 for n in range(4)}
+    assert seen.said(poll, HOST_ALLOCATED) == {"host-2": 0.0}
+    assert [(one.reason, one.what) for one in poll.refused] == [(Reason.UNSUPPORTED, "allocatable")]
+
+
+def test_pods_that_a_running_job_gives_up_wait_no_more(seen: Seen) -> None:
+    first, second = asking("a", "host-1", 4), asking("b", "", 4)
+    events = [
+        event
+        for n, every in enumerate([(first,), (first, second), (first,), (first,)])
+        for event in seen.look(nodes(host_1=4), pods(*every), at=AT + 30 * n).events
+    ]
+    assert [one.kind for one in events] == ["job_start", "job_pending", "job_pending"]
+    told = jobs(events)
+    assert told.waiting == ()
+    assert [job.name for job in told.running(AT + 100)] == ["ml/train"]
+
+
+def test_pods_for_which_there_is_no_node_wait_for_no_room(seen: Seen) -> None:
+    own = asking("a", "", 4)
+    own["spec"] = {**own["spec"], "nodeSelector": {"generation": "next"}}  # type: ignore[dict-item]  # written above
+    assert seen.pending(seen.look(nodes(host_1=4), pods(own))) == {("", "0"): 0.0}
+
+
+@pytest.mark.parametrize(
+    "empty", ['{"kind": "List", "items": []}', '{"kind": "List", "items": null}']
+)
+def test_an_empty_list_of_kubectl_is_a_list_of_nothing(seen: Seen, empty: str) -> None:
+    poll = seen.look(empty, nodes(host_1=4))
+    assert seen.said(poll, SCHEDULABLE) == {"host-1": 1.0}
+    assert poll.refused == []

@@ -1,18 +1,14 @@
-"""Slurm's own words: sizes, indices, lists of hosts, its commands and its daemon."""
+"""Slurm as a scheduler: its lists whole, in part or not at all, its commands and its daemon."""
 
 import asyncio
 import json
 import os
-from contextlib import suppress
 from pathlib import Path
 
 import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
-from hypothesis import given
-from hypothesis import strategies as st
 
-from collectors.protocols.slurm_words import gres, hosts, number, tres
 from collectors.source import Target
 from collectors.sources.scheduler import Scheduler, SchedulerSettings
 from emulator.scheduling.slurm import SlurmController
@@ -20,7 +16,7 @@ from emulator.scheduling.workload import Workload
 from emulator.tools.shelf import Shelf
 from fabrichealth.catalogue.accelerators import ALLOCATED
 from fabrichealth.catalogue.devices import HOST_ALLOCATED
-from fabrichealth.errors import MalformedReply, SourceUnavailable
+from fabrichealth.errors import SourceUnavailable
 from fabrichealth.model import Reason, SeriesTable
 from tests.collectors.schedulers import AT, Seen, by_slurm, hall, workload
 from tests.fixtures import readings
@@ -72,6 +68,29 @@ def test_who_waits_in_one_domain_waits_there(seen: Seen) -> None:
     assert pending.scope["domain"] == "pod-1"
 
 
+def test_who_waits_goes_on_waiting_there_while_the_hosts_are_not_listed(seen: Seen) -> None:
+    load = workload()
+    nodes = json.loads(SlurmController(load).nodes())
+    for node in nodes["nodes"]:
+        node["partitions"] = ["batch"] if node["name"] in {"host-2", "host-3"} else ["other"]
+    jobs = SlurmController(load).squeue()
+    seen.look(jobs, json.dumps(nodes))
+    alone = seen.look(jobs, unreachable("nodes"), at=AT + 30)
+    assert (alone.events, seen.pending(alone)) == ([], {})
+    again = seen.look(jobs, json.dumps(nodes), at=AT + 60)
+    assert (again.events, seen.pending(again)["pod-1", "8"]) == ([], 1.0)
+
+
+def test_who_waits_for_hosts_that_could_not_be_read_still_waits(seen: Seen) -> None:
+    load = workload()
+    nodes = json.loads(SlurmController(load).nodes())
+    for node in nodes["nodes"]:
+        node["partitions"] = ["batch"] if node["name"] == "host-3" else ["other"]
+        node["state"] = None if node["name"] == "host-3" else node["state"]
+    poll = seen.look(SlurmController(load).squeue(), json.dumps(nodes))
+    assert seen.pending(poll)["", "8"] == 1.0
+
+
 @pytest.mark.parametrize("reason", ["Dependency", "JobHeldUser", "QOSMaxGRESPerUser", "BeginTime"])
 def test_who_waits_for_something_else_than_room_is_not_counted(seen: Seen, reason: str) -> None:
     load = Workload({"host-0": 4}, now=AT)
@@ -93,6 +112,76 @@ def test_a_list_of_hosts_alone_ends_no_job(seen: Seen) -> None:
     seen.look(*by_slurm(load))
     load.end("big")
     assert seen.look(SlurmController(load).nodes(), at=AT + 30).events == []
+
+
+def unreachable(what: str) -> str:
+    """Return what squeue and scontrol print, with exit status 0, while no controller answers."""
+    error = {"description": "Failed while looking", "error": "Unable to contact slurm controller"}
+    return json.dumps({"meta": {}, "errors": [error], what: []})
+
+
+def test_a_controller_that_does_not_answer_ends_no_job(seen: Seen) -> None:
+    load = workload()
+    seen.look(*by_slurm(load))
+    down = seen.look(unreachable("jobs"), unreachable("nodes"), at=AT + 30)
+    assert (down.events, down.readings) == ([], 0)
+    assert down.missing == ["jobs", "nodes"]
+    assert {one.reason for one in down.refused} == {Reason.FAILED}
+    assert seen.look(*by_slurm(load), at=AT + 60).events == []
+
+
+def test_half_a_list_ends_no_job_and_tells_what_is_in_it(seen: Seen) -> None:
+    load = workload()
+    seen.look(*by_slurm(load))
+    load.place("next", AT + 20, host_2=(1,))
+    half = json.loads(SlurmController(load).squeue())
+    half["jobs"] = half["jobs"][-1:]
+    half["errors"] = ["Failed while looking"]
+    poll = seen.look(json.dumps(half), at=AT + 30)
+    assert [(one.kind, one.at) for one in poll.events] == [("job_start", AT + 20)]
+    assert poll.missing == ["jobs"]
+
+
+@pytest.mark.parametrize(
+    ("spoiled", "ends"),
+    [
+        pytest.param({"nodes": "host-[0-"}, 0, id="whose it is can be read"),
+        pytest.param({"job_id": None, "job_state": None}, 0, id="it may be anybody's"),
+        pytest.param(None, 1, id="it is not there at all"),
+    ],
+)
+def test_a_row_that_cannot_be_read_ends_no_job(
+    seen: Seen, spoiled: dict[str, object] | None, ends: int
+) -> None:
+    load = workload()
+    load.end("waits")
+    seen.look(*by_slurm(load))
+    jobs = json.loads(SlurmController(load).squeue())
+    jobs["jobs"] = [] if spoiled is None else [jobs["jobs"][0] | spoiled]
+    poll = seen.look(json.dumps(jobs), SlurmController(load).nodes(), at=AT + 30)
+    assert [one.kind for one in poll.events] == ["job_end"] * ends
+
+
+def test_parts_of_a_job_that_start_together_wait_as_one(seen: Seen) -> None:
+    load = workload()
+    load.end("waits")
+    load.queue("first", 4, AT - 50)
+    load.queue("second", 2, AT - 50)
+    jobs = json.loads(SlurmController(load).squeue())
+    waiting = [job for job in jobs["jobs"] if "PENDING" in job["job_state"]]
+    for job in waiting:
+        job["het_job_id"] = {"set": True, "infinite": False, "number": waiting[0]["job_id"]}
+    poll = seen.look(json.dumps(jobs))
+    assert seen.pending(poll) == {("", "0"): 0.0, ("", "6"): 1.0}
+
+
+def test_who_waits_for_hosts_that_there_are_not_waits_for_no_room(seen: Seen) -> None:
+    load = workload()
+    jobs = json.loads(SlurmController(load).squeue())
+    for job in jobs["jobs"]:
+        job["partition"] = "of-old"
+    poll = seen.look(json.dumps(jobs), SlurmController(load).nodes())
+    assert seen.pending(poll) == {("", "0"): 0.0}
 
 
 def test_more_held_than_there_are_costs_that_host_only(seen: Seen) -> None:
@@ -118,50 +207,6 @@ def test_counts_of_the_controller_say_no_sizes(seen: Seen) -> None:
     assert [one.reason for one in poll.refused] == [Reason.UNSUPPORTED]
 
 
-@pytest.mark.parametrize(
-    ("text", "found"),
-    [
-        ("", []),
-        ("a", ["a"]),
-        ("r[1-2]n[01-02],login", ["r1n01", "r1n02", "r2n01", "r2n02", "login"]),
-        ("n[08-11,7]", ["n08", "n09", "n10", "n11", "n7"]),
-        ("n[0-6:3]x", ["n0x", "n3x", "n6x"]),
-    ],
-)
-def test_lists_of_hosts(text: str, found: list[str]) -> None:
-    assert hosts(text) == found
-
-
-@pytest.mark.parametrize("text", ["n[1-", "n[1-99999999]", "n[a-b]", "n]1[", "n[1-9999]x[1-9999]"])
-def test_a_list_of_hosts_that_cannot_be(text: str) -> None:
-    with pytest.raises(MalformedReply):
-        hosts(text)
-
-
-KINDS = ("gpu", "npu")
-
-
-@pytest.mark.parametrize(
-    ("asked", "size"),
-    [
-        pytest.param({"tres_req_str": "cpu=8,gres/gpu=16"}, 16, id="accounted for"),
-        pytest.param({"tres_req_str": "cpu=8", "tres_per_job": "gres:gpu:3"}, 3, id="for the job"),
-        pytest.param({"tres_per_node": "gres/gpu:h100:4"}, 8, id="for each of two nodes"),
-        pytest.param({"tres_per_task": "gres/gpu=1"}, 6, id="for each of six tasks"),
-        pytest.param({"tres_per_socket": "gres:gpu:2"}, 4, id="for a socket of each node"),
-        pytest.param({"tres_req_str": "cpu=8"}, 0, id="none at all"),
-        pytest.param({}, 0, id="not told"),
-    ],
-)
-def test_what_a_job_asks_for_is_told_in_many_ways(
-    seen: Seen, asked: dict[str, str], size: int
-) -> None:
-    two = {"set": True, "infinite": False, "number": 2}
-    job = {"job_id": 7, "job_state": ["PENDING"], "node_count": two, "tasks": 6, **asked}
-    poll = seen.look(json.dumps({"jobs": [job]}))
-    assert seen.pending(poll)["", str(size)] == 1.0
-
-
 def test_a_job_that_is_completing_holds_nothing(seen: Seen) -> None:
     job = {
         "job_id": 7, "job_state": ["RUNNING", "COMPLETING"], "nodes": "host-0",
@@ -170,39 +215,6 @@ def test_a_job_that_is_completing_holds_nothing(seen: Seen) -> None:
     poll = seen.look(json.dumps({"jobs": [job]}))
     assert poll.events == []
     assert poll.refused == []
-
-
-@pytest.mark.parametrize(
-    ("text", "count", "indices"),
-    [
-        ("gpu:h100:8(S:0-1)", 8, None),
-        ("gpu:4(IDX:0-1,4-5)", 4, (0, 1, 4, 5)),
-        ("gpu:a100:2(IDX:0-1),gpu:v100:1(IDX:4),shard:0", 3, (0, 1, 4)),
-        ("gpu:a100:0(IDX:N/A)", 0, ()),
-        ("gres:gpu", 1, None),
-        ("craynetwork:4", 0, ()),
-        ("", 0, ()),
-    ],
-)
-def test_generic_resources(text: str, count: int, indices: tuple[int, ...] | None) -> None:
-    held = gres(text, KINDS)
-    assert held is not None
-    assert (held.count, held.indices) == (count, indices)
-
-
-def test_resources_that_are_not_told_are_not_zero() -> None:
-    assert gres("N/A", KINDS) is None
-    assert tres("", KINDS) is None
-    assert tres("cpu=1", KINDS) == 0
-    assert tres("cpu=8,gres/gpu=64,gres/gpu:h100=64", KINDS) == 64
-    assert number({"set": True, "infinite": True, "number": 5}) is None
-
-
-@given(st.text(st.sampled_from("ghpu:()[]IDX0123,-/=n%"), max_size=40))
-def test_any_words_of_slurm_are_read_or_malformed(text: str) -> None:
-    for read in (hosts, lambda words: gres(words, KINDS), lambda words: tres(words, KINDS)):
-        with suppress(MalformedReply):
-            read(text)
 
 
 async def test_slurmrestd_is_read_below_its_folder_with_its_token(tmp_path: Path) -> None:
@@ -253,6 +265,22 @@ async def test_slurm_is_read_by_its_own_commands(
     poll = await asyncio.wait_for(source.read(AT), 20)
     assert len(readings(poll, source.table, ALLOCATED)) == 16
     assert poll.missing == []
+
+
+async def test_while_the_controller_is_down_its_commands_tell_nothing(tmp_path: Path) -> None:
+    load = workload()
+    tools = shelf(tmp_path, SlurmController(load))
+    target = Target("s", "scheduler", str(tools.bin), topology=hall())
+    source = Scheduler(SchedulerSettings(), target, SeriesTable())
+    await asyncio.wait_for(source.read(AT), 20)
+    tools.put(("squeue", "--json"), unreachable("jobs"))
+    half = await asyncio.wait_for(source.read(AT + 30), 20)  # its nodes could still be had
+    assert (half.missing, half.events) == (["jobs"], [])
+    tools.put(("scontrol", "show", "nodes", "--json"), unreachable("nodes"))
+    with pytest.raises(SourceUnavailable, match=r"\As: Failed while looking"):
+        await asyncio.wait_for(source.read(AT + 60), 20)
+    shelf(tmp_path, SlurmController(load))
+    assert (await asyncio.wait_for(source.read(AT + 90), 20)).events == []
 
 
 async def test_a_host_without_slurm_is_unavailable(

@@ -89,3 +89,22 @@ def test_a_domain_that_nobody_knows_names_those_there_are(terminal: Terminal, ra
     said = terminal("explain", "pod-z", "-c", ran)
     assert said.status == 2
     assert "the newest are: i1, i2, i3; domains: pod-a" in said.err
+
+
+def test_a_domain_of_which_nothing_was_read_yet_is_no_unknown_incident(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    site = tmp_path / "site.yaml"
+    site.write_text("topology: topology.yaml\nstate: state\n")
+    (tmp_path / "topology.yaml").write_text("domains: [{name: pod-a, accelerators: 32}]\n")
+    paths = StatePaths(tmp_path / "state")
+    paths.folder.mkdir()
+    EmbeddedStore.open(paths.store).close()
+    SqliteJournal.open(paths.journal).close()
+    said = terminal("explain", "pod-a", "-c", site)
+    assert said.status == 1
+    assert "domain pod-a: nothing is told of it yet" in said.err
+    status = terminal("status", "--domain", "pod-a", "-c", site)
+    assert status.status == 0
+    assert "pod-a: nothing was read yet" in status.out
+    assert "no failure" not in status.out

@@ -133,7 +133,8 @@ def test_a_silent_scheduler_is_said_and_is_no_room(terminal: Terminal, tmp_path:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        (("--accelerators", "0"), "give a whole number from 1 on"),
+        (("--accelerators", "0"), "give a whole number from 1 to 1,000,000"),
+        (("--accelerators", "1000001"), "give a whole number from 1 to 1,000,000"),
         (("--accelerators", "4", "--domain", "pod-x"), "no accelerators are known in domain pod-x"),
     ],
 )

@@ -1,9 +1,11 @@
 """Accounting: where a domain's accelerator-hours went, each hour counted once.
 
-An hour of an accelerator is split: what it was busy for a job is useful; the rest goes to the first
-of what stood in its way. What throttled it is measured. What an incident took is only what it idled
-beyond its own usual: a job that always waits a fifth of the time does not wait for the ill link.
-What nothing was read of is unknown, which is neither idle nor well.
+An hour of an accelerator is split: what it was busy for a job is useful, but for the share of it in
+which it was throttled, which is measured (a duty cycle counts slow work as work); the rest goes to
+the first of what stood in its way. What an incident took is only what it idled beyond its own
+usual: a job that always waits a fifth of the time does not wait for the ill link. A bin of which a
+job held it for a part is split likewise. What nothing was read of is unknown, which is neither idle
+nor well.
 """
 
 from collections.abc import Mapping, Sequence
@@ -20,8 +22,8 @@ Bools = NDArray[np.bool_]
 ROWS = {
     "useful": "busy for a job",
     "faults": "its own fault, or its host was dark",
-    "cooling": "throttled by heat, or idle beyond its usual while cooling was ill",
-    "power": "throttled by power, or idle beyond its usual while power was short",
+    "cooling": "busy but throttled by heat, or idle beyond its usual while cooling was ill",
+    "power": "busy but throttled by power, or idle beyond its usual while power was short",
     "links": "idle beyond its usual while a link or switch of its job was ill",
     "maintenance": "drained, or in maintenance",
     "fragmentation": "free while jobs waited that did not fit into what was free",
@@ -36,7 +38,11 @@ ROWS = {
 CAUSES = ("faults", "cooling", "power", "links", "maintenance")
 """What incidents, drains and maintenance stand for, the first that holds first."""
 
-FREE, HELD, NOT_KNOWN = 0, 1, -1
+THROTTLES = ("cooling", "power")
+"""What throttles, the first that holds first."""
+
+MOSTLY = 0.5
+"""Bins of which a job holds so much tell how much an accelerator idles in a job."""
 
 PORTION = 1024
 """Accelerators that are worked on at a time: a week of more would not fit into little memory."""
@@ -49,10 +55,10 @@ class Hours:
     seconds: float
     busy: Floats
     """Mean utilisation, NaN where nothing was read."""
-    held: NDArray[np.int8]
-    """HELD, FREE or NOT_KNOWN."""
+    held: Floats
+    """Share in which a job held it; NaN where nobody says."""
     throttled: Mapping[str, Floats]
-    """Share of time throttled, by `cooling` and `power`; NaN where nothing was read."""
+    """Share of time throttled, by each of `THROTTLES`; NaN where nothing was read."""
     standing: Mapping[str, Bools]
     """Whether something of each of `CAUSES` stood in its way."""
     unfit: Bools
@@ -70,10 +76,28 @@ class Hours:
         )
 
     @property
+    def worked(self) -> Floats:
+        """Share of each bin in which it was busy for a job, throttled or not ([n, k])."""
+        worked = np.fmin(self.busy, self.held)  # of busy alone where nobody says who is held
+        worked = np.where(np.isfinite(self.busy), worked, 0.0)
+        return np.clip(worked, 0.0, 1.0, out=worked)
+
+    def slowed(self, worked: Floats) -> dict[str, Floats]:
+        """Return the share of what was `worked` in which it was throttled, by cause ([n, k])."""
+        left, found = worked, {}
+        for cause in THROTTLES:
+            share = self.throttled.get(cause)
+            if share is not None:  # both reasons may hold at a time: the first takes it
+                took = np.fmax(np.clip(share, 0.0, 1.0), 0.0) * worked
+                found[cause] = np.minimum(took, left, out=took)
+                left = left - took
+        return found
+
+    @property
     def useful(self) -> Floats:
-        """Share of each bin in which an accelerator was busy for a job ([n, k])."""
-        busy = np.clip(np.nan_to_num(self.busy), 0.0, 1.0)
-        return np.where(self.held != FREE, busy, 0.0)
+        """Share of each bin in which it was busy for a job and not throttled ([n, k])."""
+        worked = self.worked
+        return worked - sum(self.slowed(worked).values(), np.zeros_like(worked))
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,29 +137,34 @@ def account(told: Hours, nameless: int = 0) -> Account:
 
 def _split(told: Hours, usual: Floats) -> dict[str, Floats]:
     """Return what share of each bin went to each row ([n, k])."""
-    known = np.isfinite(told.busy)
+    known, asked = np.isfinite(told.busy), np.isfinite(told.held)
     busy = np.clip(np.where(known, told.busy, 0.0), 0.0, 1.0)
-    held, free = told.held == HELD, told.held == FREE
-    taken = np.where(known, 1.0 - busy, 0.0)  # what is still to be told of
-    found = {"useful": told.useful, "unheld": np.where(known & free, busy, 0.0)}
+    held = np.where(asked, np.clip(told.held, 0.0, 1.0), 1.0)  # not known: perhaps all of it
+    worked = told.worked
+    slowed = told.slowed(worked)
+    useful = worked - sum(slowed.values(), np.zeros_like(worked))
+    found = {"useful": useful, "unheld": busy - worked}
+    idle = np.where(known, held - worked, 0.0)  # what is still to be told of, of the time held
+    free = np.where(known, 1.0 - held - found["unheld"], 0.0)
     silent = ~known
     for cause in CAUSES:
         standing = told.standing[cause]
+        found[cause] = gone = slowed.get(cause, np.zeros_like(busy))
+        if not standing.any():
+            continue
         if cause in {"faults", "maintenance"}:
-            gone = np.where(standing, np.where(known, taken, silent), 0.0)
+            gone[standing] += (idle + free + silent)[standing]
+            idle[standing] = free[standing] = 0.0
             silent &= ~standing
         else:
-            share = told.throttled.get(cause, np.zeros_like(busy))
-            gone = np.minimum(np.nan_to_num(np.clip(share, 0.0, 1.0)), taken)
-            beyond = np.clip(taken - usual[:, None], 0.0, None)
-            gone = np.where(standing & ~free, np.maximum(gone, beyond), gone)
-        found[cause] = gone
-        taken = np.where(known, taken - gone, taken)
+            beyond = np.maximum(idle - usual[:, None] * held, 0.0)
+            gone[standing] += beyond[standing]
+            idle[standing] -= beyond[standing]
     unfit = np.broadcast_to(told.unfit, busy.shape)
-    found["fragmentation"] = np.where(free & unfit, taken, 0.0)
-    found["free"] = np.where(free & ~unfit, taken, 0.0)
-    found["waiting"] = np.where(held, taken, 0.0)
-    found["unallotted"] = np.where(told.held == NOT_KNOWN, taken, 0.0)
+    found["fragmentation"] = np.where(unfit, free, 0.0)
+    found["free"] = np.where(unfit, 0.0, free)
+    found["waiting"] = np.where(asked, idle, 0.0)
+    found["unallotted"] = np.where(asked, 0.0, idle)
     found["unknown"] = silent.astype(np.float64)
     return found
 
@@ -149,9 +178,11 @@ def _usual(parts: Sequence[Hours]) -> list[Floats]:
     for told in parts:
         ill = np.logical_or.reduce(list(told.standing.values()))
         for share in told.throttled.values():
-            ill |= np.nan_to_num(share) > 0
-        idle = 1.0 - np.clip(told.busy, 0.0, 1.0)
-        own.append(row_median(np.where((told.held == HELD) & ~ill, idle, np.nan)))
+            ill |= share > 0  # not where nothing was read
+        with np.errstate(invalid="ignore", divide="ignore"):
+            idle = 1.0 - told.worked / told.held
+            mostly = (told.held >= MOSTLY) & np.isfinite(told.busy) & ~ill
+        own.append(row_median(np.where(mostly, idle, np.nan)))
     every = np.concatenate(own)
     seen = every[np.isfinite(every)]
     others = float(np.median(seen)) if len(seen) else 0.0

@@ -1,7 +1,8 @@
 """Demand: jobs that wait for accelerators, by size, and since when.
 
 The scheduler's series says how many wait now; events say since when each does, and stand alone
-where no scheduler is read. Jobs that want no accelerator are none of ours.
+where no scheduler is read. Nobody waits since before the series last said that nobody did: an event
+that says so is of a job whose end was never told. Jobs that want no accelerator are none of ours.
 """
 
 from collections import defaultdict
@@ -14,7 +15,7 @@ from analyzer.evidence.domain.allocation import allocation
 from analyzer.evidence.domain.jobs import Waiting
 from analyzer.evidence.durations import fresh, unbroken
 from fabrichealth.catalogue.devices import JOBS_PENDING
-from fabrichealth.model import View
+from fabrichealth.model import Floats, View, Window
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,16 +47,28 @@ def _demands(view: View) -> list[Demand]:
         return _largest_first(found)
     waits = np.isfinite(window.values) & (window.values >= 1.0)
     since, _ = unbroken(waits, window)
+    nobody = _nobody_waited(window, since)
     found = []
     for row in np.flatnonzero(fresh(window) & (window.last >= 1.0)).tolist():
         domain, text = window.labels(row)
         size = int(text) if text.isdecimal() and len(text) < 8 else 0
         if not size:
             continue
-        began = min([float(since[row]), *(job.since for job in told.get((domain, size), ()))])
         many = min(int(window.last[row]), 1_000_000)
+        mine = sorted(job.since for job in told.get((domain, size), ()))[-many:]
+        began = min(float(since[row]), max(min(mine, default=np.inf), float(nobody[row])))
         found.append(Demand(domain, size, many, began, float(window.last_at[row])))
     return _largest_first(found)
+
+
+def _nobody_waited(window: Window, since: Floats) -> Floats:
+    """Return when the scheduler last spoke, before `since` ([s]), without these jobs; else -inf."""
+    spoke = np.zeros((len(window.at), window.values.shape[1]), np.bool_)
+    np.logical_or.at(spoke, window.clock, np.isfinite(window.values))
+    at = window.at[window.clock]
+    with np.errstate(invalid="ignore"):
+        before = spoke[window.clock] & (at < since[:, None])
+    return np.asarray(np.where(before, at, -np.inf).max(axis=1, initial=-np.inf), np.float64)
 
 
 def _by_size(waiting: Iterable[Waiting]) -> dict[tuple[str, int], list[Waiting]]:

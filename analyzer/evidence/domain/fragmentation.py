@@ -1,8 +1,9 @@
 """Fragmentation: how many of the free accelerators a job of some size could have.
 
 Units are trays, racks or whole domains; a job that fits into a unit takes accelerators of one unit,
-a larger one takes whole units, all of them free. What is free and cannot be had so is lost to jobs
-of that size. Nothing free is no fragmentation of 0, but none at all.
+a larger one takes whole units, all of them free. Where units differ in size it has one that is
+large enough, or several smaller ones. What is free and cannot be had so is lost to jobs of that
+size. Nothing free is no fragmentation of 0, but none at all.
 """
 
 from collections.abc import Mapping
@@ -48,9 +49,11 @@ class Units:
         """
         if job < 1:
             raise ValueError(f"a job of {job} accelerators; give 1 or more")
-        if job <= self.usual:
-            return int((self.free // job * job).sum())
-        return self.whole // job * job
+        inside = self.free // job * job
+        # what fits into one unit need not be whole; smaller units go together as a whole
+        beside = self.whole - int(self.size[(self.free == self.size) & (inside > 0)].sum())
+        had = int(inside.sum()) + beside // job * job
+        return had if job <= self.usual else max(had, self.whole // job * job)
 
     @property
     def largest(self) -> int:

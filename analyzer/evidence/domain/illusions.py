@@ -19,6 +19,10 @@ from fabrichealth.model import Floats
 NOTABLE = 0.05
 """A way that adds less than this to the mean deceives nobody."""
 
+SPEAKS_FOR = 0.1
+"""A mean over fewer of a domain than this share, or over one, is that of a job: nobody takes it for
+the domain's. A smaller class does not make two of a distribution either."""
+
 BURSTS = 3
 """Idle ones that were busy for a moment so often are busy in each interval of a slow sampler."""
 
@@ -101,7 +105,7 @@ def _ways(
     spoke = known.sum(axis=1)
     if spoke.sum():
         yield Illusion.DENOMINATOR, float(did.sum() / spoke.sum())
-    if members.held is not None and members.held.any():
+    if members.held is not None and members.held.sum() >= max(SPEAKS_FOR * members.size, 2):
         own = did[members.held] / ticks  # silent ones count, or it would be the denominator
         yield Illusion.ALLOCATION, max(float(own.mean()), _by_job(own, members.job[members.held]))
     said = np.where(known, members.told, 0.0).sum(axis=1)

@@ -108,6 +108,9 @@ def jobs(events: Iterable[Event], known: Container[str] | None = None) -> Jobs:
                 says = f"job {name} waits for {size!r} accelerators; give a whole number"
                 odd.append(Oddity("unreadable_event", name, "", says, event.at))
                 continue
+            if not size:
+                waiting.pop(name, None)  # a job that runs waits for nothing more
+                continue
             since = waiting[name].since if name in waiting else event.at
             waiting[name] = Waiting(name, size, since, event.scope.get("domain", ""))
         elif event.kind in OVER:

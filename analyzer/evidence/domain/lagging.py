@@ -3,9 +3,14 @@
 In a synchronous job all wait for the slowest. The one that is waited for is not the one that looks
 tired: it computes while the others spin (its matrix units are the busiest), or it is held up
 outside its kernels (it is the least busy), or its clock is low. Who waits most is its victim.
+
+Two things look like it and are none. While one writes a checkpoint, or computes alone, the others
+do nothing at all: it must last longer than such a pause. And whoever plays another role does other
+work: where a job tells of no roles a host is accused of the work it does only if it once did as the
+others in this job, for a low clock is nobody's role and work may be.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -25,6 +30,9 @@ TICKS = 40
 
 SETTLING = 120.0
 """Seconds that a job needs to get into step."""
+
+IN_STEP = 60.0
+"""Seconds for which whoever fell behind must have been seen to do as its peers do."""
 
 MOST_OF_HOST = 0.75
 """A host is accused where this share of its accelerators deviates."""
@@ -62,6 +70,8 @@ class Bounds:
     first: float
     busy: float
     """Peers that work less than this have nothing to be held back from."""
+    pause: float
+    """Seconds that a job may stand still, or is not seen to move, while one of it is at work."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,9 +116,17 @@ def readings(view: View, stock: Inventory) -> Readings:
 
 
 def lagging(
-    view: View, stock: Inventory, group: Peers, told: Readings, bounds: Bounds
+    view: View,
+    stock: Inventory,
+    group: Peers,
+    told: Readings,
+    bounds: Bounds,
+    accused: Container[str] = (),
 ) -> Iterator[Lagging]:
-    """Yield who holds one group of peers back, for each way in which it shows."""
+    """Yield who holds one group of peers back, for each way in which it shows.
+
+    `accused` are the devices that were found to do so a pass before.
+    """
     inside = told.at >= group.job.since + SETTLING
     at = told.at[inside]
     if len(at) < 2:
@@ -127,10 +145,16 @@ def lagging(
             continue
         values = own[signal.metric][:, recent]
         level = max(_mean(away[signal][places][:, recent]), bounds.deviations) / 2
+        since, fell = _since(view, stock, group, signal, places, level)
+        if at[-1] - since < bounds.pause and _stands_still(signal, own, places, recent):
+            continue
+        device = host or stock.names[int(group.rows[places[0]])]
+        if not fell and device not in accused and _may_be_role(group, signal, host):
+            continue
         yield Lagging(
             group, signal, host, group.rows[places], score,
             _mean(values[places]), _median(_others(values, places)),
-            _since(view, stock, group, signal, places, level), float(at[-1]),
+            since, float(at[-1]),
         )  # fmt: skip
 
 
@@ -183,6 +207,20 @@ def _waited_for(
     return not rested <= -bounds.deviations
 
 
+def _stands_still(
+    signal: Signal, own: Mapping[Metric, Floats], places: Rows, recent: Bools
+) -> bool:
+    """Return whether the peers do no work meanwhile, or it is not read whether who is idle is."""
+    work = _median(_others(own[TENSOR_ACTIVE][:, recent], places))
+    return work < IDLE or (signal is LEAST_BUSY and np.isnan(work))
+
+
+def _may_be_role(group: Peers, signal: Signal, host: str) -> bool:
+    """Return whether it may differ because its work does: roles are of hosts, or of one host's."""
+    told = bool(group.role) or signal is SLOW_CLOCK
+    return not told and (bool(host) or len(group.hosts) == 1)
+
+
 def _since(
     view: View,
     stock: Inventory,
@@ -190,8 +228,11 @@ def _since(
     signal: Signal,
     places: Rows,
     level: float,
-) -> float:
-    """Return since when it deviates by more than a level, looked at poll by poll."""
+) -> tuple[float, bool]:
+    """Return since when it deviates by more than a level, and whether it did not before.
+
+    Looked at poll by poll.
+    """
     window = view[signal.metric]
     own = window.select(np.flatnonzero(np.isin(stock.places(window), group.rows)))
     at = moments(own)
@@ -200,7 +241,10 @@ def _since(
     away = signal.worse * deviations(values, signal.floor, signal.relative)[places]
     with np.errstate(invalid="ignore"):
         below = (away < level).sum(axis=0) * 2 > np.isfinite(away).sum(axis=0)
-    return began(~below, at)
+    since = began(~below, at)
+    before = at < since
+    fell = since - float(at[0]) >= IN_STEP and bool(below[before].mean() >= 0.5)
+    return since, fell
 
 
 def _mean(values: Floats) -> float:

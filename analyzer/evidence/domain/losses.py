@@ -99,17 +99,19 @@ def waited(view: View, lagging: Sequence[Lagging]) -> dict[str, float]:
     """Return by domain the share of its time that accelerators wait for a straggler.
 
     They wait for as long as it takes longer: its clock over theirs, its work over theirs, or its
-    stalls. Of several ways in which one shows, the longest counts.
+    stalls; what is throttled away of their time is not waited as well. Of several ways in which one
+    shows, the longest counts.
     """
     if not lagging:
         return {}
     stock, done = inventory(view), work(view)
+    works = done.busy - sum(_throttled(view, done).values(), np.zeros(len(stock)))
     lost = np.zeros(len(stock))
     for one in lagging:
         high, low = max(one.value, one.usual), min(one.value, one.usual)
         others = np.setdiff1d(one.group.rows, one.rows)
         share = 1.0 - low / high if high > 0 else 0.0
-        lost[others] = np.maximum(lost[others], share * done.busy[others])
+        lost[others] = np.maximum(lost[others], share * np.maximum(works[others], 0.0))
     return {
         name: float(lost[rows].sum()) / stock.size(name)
         for name in stock.domain.names

@@ -1,8 +1,9 @@
 """Migrations: the fewest jobs to move so that a job that waits finds its place.
 
 Only jobs that lie in one tray are moved, as a whole, into holes that are there already; trays of
-which nobody knows the holders stay as they are. Trays that hold least are freed first. What does
-not fit so is not advised at all.
+which nobody knows the holders stay as they are. Trays that hold least are freed first. A host that
+takes no work, and accelerators behind something ill, give no room to who waits, so that nothing is
+moved away from there. What does not fit so is not advised at all.
 """
 
 from collections import defaultdict
@@ -12,12 +13,22 @@ from dataclasses import dataclass
 import numpy as np
 
 from analyzer.evidence.domain.allocation import NOBODY, Allocation
+from analyzer.evidence.domain.fitness import Fitness
 from analyzer.evidence.domain.fragmentation import Counts
 from analyzer.evidence.domain.inventory import Inventory
 from analyzer.evidence.domain.room import Room
 
-Pieces = Mapping[str, Mapping[str, int]]
-"""By tray, how many accelerators each job has there."""
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """What a job has in one tray: so many accelerators, and those of them that are fit."""
+
+    held: int
+    fit: int
+
+
+Pieces = Mapping[str, Mapping[str, Piece]]
+"""By tray, what each job has there."""
 
 MOST_TRIED = 64
 """Trays that are looked at for one to free; those that hold least come first."""
@@ -36,17 +47,22 @@ class Move:
         return f"{self.job} ({self.accelerators}) from {self.source} to {self.target}"
 
 
-def pieces(stock: Inventory, held: Allocation) -> Pieces:
+def pieces(stock: Inventory, held: Allocation, fit: Fitness) -> Pieces:
     """Return which job has how many accelerators on which host."""
     _, job = held.of(stock.names)
     known = np.flatnonzero((job != NOBODY) & (stock.host.code >= 0))
     pairs = np.stack([stock.host.code[known].astype(np.intp), job[known]], axis=1)
-    distinct, many = np.unique(pairs, axis=0, return_counts=True)
-    found: dict[str, dict[str, int]] = defaultdict(dict)
-    for (host, number), count in zip(distinct.tolist(), many.tolist(), strict=True):
+    distinct, of, many = np.unique(pairs, axis=0, return_inverse=True, return_counts=True)
+    well = ~(fit.broken | fit.doubtful)[known]
+    fine = np.bincount(of.reshape(-1), well, minlength=len(distinct)).astype(int)
+    found: dict[str, dict[str, Piece]] = defaultdict(dict)
+    for (host, number), *counts in zip(
+        distinct.tolist(), many.tolist(), fine.tolist(), strict=True
+    ):
         name = held.told.rows[number].name
         mine = found[stock.host.names[host]]
-        mine[name] = mine.get(name, 0) + count
+        before = mine.get(name, Piece(0, 0))
+        mine[name] = Piece(before.held + counts[0], before.fit + counts[1])
     return found
 
 
@@ -58,11 +74,10 @@ def migrations(room: Room, own: Pieces, job: int) -> list[Move] | None:
     if not usual or int(room.fit.sum()) < job:
         return None
     plan = _Plan(room, own)
-    if job > usual:
-        return plan.freed_whole(job)
-    tried = (plan.freed(tray, job) for tray in plan.fullest_last()[:MOST_TRIED])
-    found = [moves for moves in tried if moves is not None]
-    return min(found, key=_cost, default=None)
+    trays = [tray for tray in plan.fullest_last() if room.at_most[tray] >= job]
+    tried = [plan.freed(tray, job) for tray in trays[:MOST_TRIED]]
+    tried += [plan.freed_whole(job)] if job > usual else []
+    return min((moves for moves in tried if moves is not None), key=_cost, default=None)
 
 
 def _cost(moves: list[Move]) -> tuple[int, int]:
@@ -109,6 +124,8 @@ class _Plan:
         for tray in self.fullest_last():
             if had >= job:
                 break
+            if room.at_most[tray] < room.size[tray]:
+                continue
             before = holes.copy()
             moves = self._moved(tray, int(room.size[tray] - holes[tray]), holes, whole)
             if moves is None:
@@ -120,9 +137,10 @@ class _Plan:
         return found if had >= job else None
 
     def _movable(self, tray: int) -> bool:
-        """Return whether all that keeps a tray from being whole is jobs that may be moved."""
+        """Return whether all that keeps a tray from being had is jobs that may be moved."""
         room, mine = self._room, self._own.get(self._room.trays[tray], {})
-        return int(room.fit[tray]) + sum(mine.values()) == int(room.size[tray])
+        regained = sum(piece.fit for piece in mine.values())
+        return int(room.fit[tray]) + regained == int(room.at_most[tray])
 
     def _moved(
         self,
@@ -134,25 +152,27 @@ class _Plan:
         """Move jobs out of a tray until so many more are free; `holes` [t] are used up by it."""
         name = self._room.trays[tray]
         mine = self._own.get(name, {})
-        own = sorted((size, job) for job, size in mine.items() if job not in self._spread)
-        chosen = next(([one] for one in own if one[0] >= missing), None)
-        if chosen is None:
-            chosen, had = [], 0
-            for one in reversed(own):  # the fewest jobs
-                chosen.append(one)
-                had += one[0]
-                if had >= missing:
-                    break
-            if had < missing:
-                return None
+        own = sorted(
+            (piece.fit, piece.held, job)
+            for job, piece in mine.items()
+            if piece.fit and job not in self._spread
+        )
+        enough = [one for one in own if one[0] >= missing]
+        chosen = [min(enough, key=lambda one: one[1:])] if enough else []
+        had = sum(fit for fit, _, _ in chosen)
+        while own and had < missing:  # the fewest jobs
+            chosen.append(own.pop())
+            had += chosen[-1][0]
+        if had < missing:
+            return None
         moves = []
         closed = {tray} | kept
-        for size, job in chosen:
+        for _, size, job in chosen:
             fitting = [t for t in np.flatnonzero(holes >= size).tolist() if t not in closed]
             if not fitting:
                 return None
             target = min(fitting, key=lambda t: (holes[t], -t))  # the last are freed last
             holes[target] -= size
             moves.append(Move(job, size, name, self._room.trays[target]))
-        holes[tray] += sum(size for size, _ in chosen)
+        holes[tray] += had
         return moves

@@ -47,11 +47,17 @@ def owners(view: View, stock: Inventory, idle: Rows, silent: Bools) -> list[Owne
         name = found.told.rows[number].name
         kinds.append((f"job {name}", name, (job == number) & ~mute))
     rest = ~mute & (job == NOBODY)
+    open_ = rest & (state != HELD) & (state != FREE) & ~shut
+    hosts = [stock.host.of(row) for row in idle.tolist()]
+    counted = np.array([host in found.on_host for host in hosts], np.bool_)
+    lost = np.isin(names, found.silent)
     kinds += [
         ("a job that is not named", "", rest & (state == HELD)),
         ("cordoned hosts", "", rest & (state != HELD) & shut),
         ("no job", "", rest & (state == FREE) & ~shut),
-        ("unknown: no scheduler is read", "", rest & (state != HELD) & (state != FREE) & ~shut),
+        ("unknown: the scheduler counts and does not say which", "", open_ & counted),
+        ("unknown: the scheduler fell silent", "", open_ & ~counted & lost),
+        ("unknown: no scheduler is read", "", open_ & ~counted & ~lost),
     ]
     told = [Owner(says, name, idle[those]) for says, name, those in kinds if those.any()]
     return sorted(told, key=lambda one: -len(one.rows))

@@ -73,13 +73,12 @@ def placements(rooms: Iterable[Room], job: int, waiting: Sizes) -> list[Placemen
 
 def placed(room: Room, job: int, waiting: Sizes, typical: fgd.Tasks) -> Placement | None:
     """Return the best place of one domain, None where it has none."""
-    units = room.units("tray")
     ill = job == 1 and not room.fit.any()
     had = room.free if ill else room.fit
     if Units(room.size, had).placeable(job) < job:
         return None
-    small = job <= units.usual
-    trays = [_tightest(room, had, job, typical)] if small else _whole(room, job)
+    inside = bool((had >= job).any())
+    trays = [_tightest(room, had, job, typical)] if inside else _whole(room, job)
     return _placement([(room, _shares(room, had, trays, job))], waiting, typical, ill=ill)
 
 

@@ -59,6 +59,13 @@ class Room:
     """Those of them that nothing ill stands before, so that they do in a job of several ([t])."""
     unknown: Counts
     """Accelerators of which nobody says whether they are held ([t])."""
+    sound: Counts | None = None
+    """Accelerators that would be fit if no job held any ([t]); None: all of them."""
+
+    @property
+    def at_most(self) -> Counts:
+        """How many a job could have of each tray if all that lies there were moved away ([t])."""
+        return self.size if self.sound is None else self.sound
 
     @property
     def known(self) -> bool:
@@ -139,6 +146,7 @@ def rooms_of(
         fine[tray] = max(left - int(doubtful[tray]), 0)
         unknown[tray] = 0
     free, fine = np.where(open_, free, 0), np.where(open_, fine, 0)
+    sound = np.where(open_, trays.size - doubtful, 0)
     found = {}
     for code, name in [(-1, ""), *enumerate(stock.domain.names)]:
         mine = np.flatnonzero(trays.domain == code)
@@ -153,6 +161,7 @@ def rooms_of(
             free[mine],
             fine[mine],
             unknown[mine],
+            sound[mine],
         )
     return found
 

@@ -109,6 +109,7 @@ class Pauses:
             self.congested[chosen],
             self._dark()[ports.far_device[port]],
             self.speed[chosen],
+            self.stopped.exact[chosen],
         )
 
     def behind(self, chosen: Places) -> Bools:

@@ -53,6 +53,8 @@ class Queues:
     """What the cable leads to, one number for silent devices that are cabled to each other."""
     speed: Floats
     """Of each queue's port, bit/s; NaN unknown."""
+    exact: Bools
+    """Whether its paused share is counted as time; else frames bound it from above."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -90,14 +92,16 @@ def waits(queues: Queues, allowed: "Allowed", floor: float = PAUSED) -> Waits:
     keep = share > LEAST_OVERLAP
     waiting, blocking, share = waiting[keep], blocking[keep], share[keep]
     dead_end = np.setdiff1d(stopped, waiting)
+    front, rest = _unexplained(queues, waiting, share)
     fastest = float(np.fmax.reduce(queues.speed, initial=1.0))
     capacity = np.nan_to_num(queues.speed[blocking] / fastest, nan=1.0)
+    ends = np.concatenate([dead_end, front])
     return Waits(
         n,
-        np.concatenate([waiting, dead_end]),
-        np.concatenate([blocking, n + _faced(queues, level)[dead_end]]),
-        np.concatenate([share, np.ones(len(dead_end))]),
-        np.concatenate([capacity, np.ones(len(dead_end))]),
+        np.concatenate([waiting, ends]),
+        np.concatenate([blocking, n + _faced(queues, level)[ends]]),
+        np.concatenate([share, np.ones(len(dead_end)), rest]),
+        np.concatenate([capacity, np.ones(len(ends))]),
     )
 
 
@@ -122,11 +126,26 @@ class Allowed:
         return np.asarray(possible, np.bool_)
 
 
+def _unexplained(queues: Queues, waiting: Places, share: Floats) -> tuple[Places, Floats]:
+    """Return queues that wait for a switch that is not read, and for how much nobody tells why.
+
+    What its neighbours say of its queues is known; of those that lead to others nothing is.
+    """
+    most = np.zeros(len(queues.device))
+    np.maximum.at(most, waiting, share)
+    known = np.unique(waiting)
+    front = known[queues.unseen[known] & (1.0 - most[known] > LEAST_OVERLAP)]
+    return front, 1.0 - most[front]
+
+
 def _faced(queues: Queues, level: Floats) -> Places:
-    """Return for each queue the one that stands for what faces it: of several the most paused."""
+    """Return for each queue the one that stands for what faces it.
+
+    Of several the most paused, those first whose pauses are counted as time.
+    """
     most = int(queues.priority.max(initial=0)) + 1
     alone = queues.ends | (queues.far_device < 0)
-    order = np.argsort(-level, kind="stable")
+    order = np.lexsort((-level, ~queues.exact))
     key = (queues.dark * most + queues.priority)[order]
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
     faced = np.empty(len(order), np.intp)
@@ -146,7 +165,7 @@ def _beyond(
     queues: Queues, stopped: Places, level: Floats, allowed: Allowed, floor: float
 ) -> tuple[Places, Places]:
     """Return pairs of a stopped queue and an egress of its peer that may be the reason."""
-    onward = stopped[~queues.ends[stopped] & ~queues.unseen[stopped] & (queues.far[stopped] >= 0)]
+    onward = stopped[~queues.ends[stopped] & (queues.far[stopped] >= 0)]
     reasons = np.flatnonzero((level > floor) | (queues.congested > LEAST_OVERLAP))
     most = int(queues.priority.max(initial=0)) + 1
     key = queues.device[reasons] * most + queues.priority[reasons]

@@ -117,6 +117,9 @@ def test_maintenance_and_drained_hosts_are_neither_free_nor_faulty() -> None:
     end = Event(START + 4 * HOUR, "maintenance_end", {}, "chg-7")
     found = went(busy(host=1, ill=0.0), events=(JOB, start, end))
     assert found["maintenance"] == pytest.approx(4.0, rel=0.05)
+    by_its_scope = Event(START + 4 * HOUR, "maintenance_end", scope)
+    found = went(busy(host=1, ill=0.0, hours=(2, 6)), events=(JOB, start, by_its_scope))
+    assert found["maintenance"] == pytest.approx(4.0, rel=0.05)
     drained: Said = {(SCHEDULABLE, ("h1",)): [1.0] * 120 + [0.0] * 120 + [1.0] * 120}
     found = went(busy(host=1, ill=0.0) | drained)
     assert found["maintenance"] == pytest.approx(4.0, rel=0.05)

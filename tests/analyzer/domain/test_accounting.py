@@ -8,16 +8,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from analyzer.evidence.domain.accounting import CAUSES, FREE, HELD, NOT_KNOWN, ROWS, Hours, account
+from analyzer.evidence.domain.accounting import CAUSES, ROWS, Hours, account
 from analyzer.evidence.domain.energy import energy
 from fabrichealth.model import Floats
 
 HOUR = 3600.0
+FREE, HELD, NOT_KNOWN = 0.0, 1.0, np.nan
 
 
 def spent(
     busy: float | Floats,
-    held: int = HELD,
+    held: float = HELD,
     bins: int = 10,
     throttled: Mapping[str, float] | None = None,
     standing: Mapping[str, slice] | None = None,
@@ -36,7 +37,7 @@ def spent(
         for cause in ("cooling", "power")
     }
     told = Hours(
-        HOUR, values, np.full(values.shape, held, np.int8), shares, masks,
+        HOUR, values, np.full(values.shape, held), shares, masks,
         np.full(values.shape[1], unfit),
     )  # fmt: skip
     found = account(told)
@@ -58,7 +59,7 @@ def test_a_held_accelerator_is_useful_while_busy_and_waits_else() -> None:
     ],
 )
 def test_an_idle_hour_goes_to_whoever_left_it_idle(
-    held: int, unfit: bool, rows: dict[str, float]
+    held: float, unfit: bool, rows: dict[str, float]
 ) -> None:
     assert spent(0.0, held, unfit=unfit) == pytest.approx(rows)
 
@@ -72,13 +73,28 @@ def test_work_that_no_job_asked_for_is_not_useful() -> None:
     assert spent(0.7, FREE) == pytest.approx({"unheld": 0.7, "free": 0.3})
 
 
-def test_what_throttles_takes_what_it_took_and_no_more_than_was_lost() -> None:
+def test_what_throttles_takes_its_share_of_what_is_busy_for_a_job() -> None:
     assert spent(0.5, throttled={"cooling": 0.3, "power": 0.1}) == pytest.approx(
-        {"useful": 0.5, "cooling": 0.3, "power": 0.1, "waiting": 0.1}
+        {"useful": 0.3, "cooling": 0.15, "power": 0.05, "waiting": 0.5}
     )
-    assert spent(0.9, throttled={"cooling": 0.6, "power": 0.6}) == pytest.approx(
-        {"useful": 0.9, "cooling": 0.1}
+    assert spent(1.0, throttled={"cooling": 1.0}) == pytest.approx({"cooling": 1.0})
+    assert spent(1.0, throttled={"cooling": 0.7, "power": 0.7}) == pytest.approx(
+        {"cooling": 0.7, "power": 0.3}
     )
+
+
+@pytest.mark.parametrize(("held", "row"), [(FREE, "free"), (HELD, "waiting")])
+def test_what_does_nothing_loses_nothing_to_what_throttles(held: float, row: str) -> None:
+    assert spent(0.0, held, throttled={"power": 0.7}) == {row: 1.0}
+
+
+def test_a_bin_that_a_job_held_for_a_part_is_split() -> None:
+    assert spent(0.36, 0.4) == pytest.approx({"useful": 0.36, "waiting": 0.04, "free": 0.6})
+    assert spent(0.5, 0.4, unfit=True) == pytest.approx(
+        {"useful": 0.4, "unheld": 0.1, "fragmentation": 0.5}
+    )
+    found = spent(0.2, 0.4, standing={"links": slice(0, 10)})
+    assert found == pytest.approx({"useful": 0.2, "links": 0.2, "free": 0.6})
 
 
 def test_an_ill_link_takes_what_is_idle_beyond_the_usual() -> None:
@@ -98,13 +114,13 @@ def test_of_several_causes_the_first_counts_and_each_hour_once() -> None:
 
 def test_accelerators_without_a_name_are_missing_all_the_time() -> None:
     told = Hours(
-        HOUR, np.ones((1, 4)), np.ones((1, 4), np.int8), {},
+        HOUR, np.ones((1, 4)), np.ones((1, 4)), {},
         {cause: np.zeros((1, 4), bool) for cause in CAUSES}, np.zeros(4, bool),
     )  # fmt: skip
     found = account(told, nameless=3)
     assert (found.total, found.hours("unknown"), found.hours("useful")) == (16.0, 12.0, 4.0)
     empty = Hours(
-        HOUR, np.ones((0, 4)), np.ones((0, 4), np.int8), {},
+        HOUR, np.ones((0, 4)), np.ones((0, 4)), {},
         {cause: np.zeros((0, 4), bool) for cause in CAUSES}, np.zeros(4, bool),
     )  # fmt: skip
     assert account(empty).share("useful") is None
@@ -117,11 +133,11 @@ flags = arrays(np.bool_, SHAPE)
 
 @settings(deadline=None)
 @given(
-    shares, arrays(np.int8, SHAPE, elements=st.sampled_from([-1, 0, 1])), shares, shares,
+    shares, shares, shares, shares,
     st.lists(flags, min_size=len(CAUSES), max_size=len(CAUSES)), arrays(np.bool_, SHAPE[1]),
 )  # fmt: skip
 def test_every_hour_is_counted_once_whatever_is_said(
-    busy: Floats, held: np.ndarray, heat: Floats, short: Floats, standing: list[np.ndarray],
+    busy: Floats, held: Floats, heat: Floats, short: Floats, standing: list[np.ndarray],
     unfit: np.ndarray,
 ) -> None:  # fmt: skip
     masks = dict(zip(CAUSES, standing, strict=True))

@@ -61,6 +61,37 @@ def test_trays_that_lack_one_are_never_whole() -> None:
     assert (units.usual, units.whole, units.largest) == (8, 15, 15)
 
 
+@pytest.mark.parametrize(
+    ("free", "job", "placeable"),
+    [
+        pytest.param([0, 0, 0, 6], 6, 6, id="of six in the one that is large enough"),
+        pytest.param([4, 4, 0, 6], 6, 12, id="and of six in two that are whole"),
+        pytest.param([4, 4, 4, 8], 12, 12, id="large and small ones that are whole"),
+        pytest.param([4, 3, 2, 7], 8, 0, id="nor one nor several"),
+        pytest.param([0, 0, 0, 8], 4, 8, id="two in the large one"),
+    ],
+)
+def test_hosts_of_several_sizes(free: list[int], job: int, placeable: int) -> None:
+    units = Units(np.array([4, 4, 4, 8]), np.array(free))
+    assert units.placeable(job) == placeable
+    assert (units.largest >= job) == (placeable > 0)
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 8), st.integers(0, 8)), min_size=1, max_size=12),
+    st.integers(1, 30),
+)
+def test_the_largest_job_that_fits_is_the_largest_that_can_be_placed(
+    every: list[tuple[int, int]], job: int
+) -> None:
+    size = np.array([size for size, _ in every])
+    units = Units(size, np.minimum([free for _, free in every], size))
+    had = units.placeable(job)
+    assert had % job == 0
+    assert had <= units.total
+    assert (had >= job) == (units.largest >= job)
+
+
 def test_a_job_of_none_is_refused() -> None:
     with pytest.raises(ValueError, match="give 1 or more"):
         trays([8]).placeable(0)

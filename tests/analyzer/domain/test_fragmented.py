@@ -1,8 +1,10 @@
 """Domains in which a job waits that would fit if what is free lay together."""
 
+import numpy as np
 import pytest
 
 from analyzer.evidence.domain.allocation import allocation
+from analyzer.evidence.domain.fitness import fitness
 from analyzer.evidence.domain.inventory import inventory
 from analyzer.evidence.domain.migrations import Move, migrations, pieces
 from analyzer.evidence.domain.room import rooms
@@ -96,8 +98,20 @@ def test_events_alone_tell_who_holds_and_who_waits() -> None:
     assert one.since == NOW - 1200
 
 
+def test_who_waited_when_the_scheduler_said_that_nobody_did_is_not_believed() -> None:
+    old = Event(NOW - 3 * 86_400, "job_pending", {"job": "old"}, more={"size": 4})
+    assert judged(allocated(hall(), HALVES), pending(4, minutes=8), events=[old]) == []
+    others = pending(1, many=0)  # the scheduler spoke, and of no job of four
+    fresh: Said = {key: [one or np.nan for one in row]
+                   for key, row in pending(4, minutes=8).items()}  # fmt: skip
+    assert judged(allocated(hall(), HALVES), others, fresh, events=[old]) == []
+    (one,) = judged(allocated(hall(), HALVES), pending(4, minutes=60), events=[old])
+    assert one.since == old.at  # it waited all along
+
+
 def pairs(view: View, job: int) -> list[Move] | None:
-    own = pieces(inventory(view), allocation(view))
+    stock = inventory(view)
+    own = pieces(stock, allocation(view), fitness(view, stock))
     return migrations(rooms(view)["pod-0"], own, job)
 
 
@@ -113,6 +127,26 @@ def test_the_fewest_moves_that_make_room_are_told() -> None:
     assert pairs(view, 4) == [Move("one", 1, "h0-0-1", "h0-0-2")]
     # for two whole trays: the one above, and then the pair has nowhere to go
     assert pairs(view, 8) is None
+
+
+def test_nothing_is_moved_off_a_host_that_takes_no_work() -> None:
+    held = {"h0-0-0": "xxxx", "h0-0-1": "xxx.", "h0-0-2": "xxx.", "h0-0-3": "xx.."}
+    ones = [start(f"one-{n}", f"h0-0-0-{n}") for n in range(4)]
+    view = seen(hall(), allocated(hall(), held), drained("h0-0-0"), events=ones)
+    assert pairs(view, 4) is None
+    open_ = seen(hall(), allocated(hall(), held), events=ones)
+    assert len(pairs(open_, 4) or ()) == 4
+
+
+def test_nothing_is_moved_off_what_is_behind_something_ill() -> None:
+    held = {"h0-0-0": "xx..", "h0-0-1": "xxx.", "h0-0-2": "xxx.", "h0-0-3": "xxx."}
+    ones = [start(f"one-{n}", f"h0-0-0-{n}") for n in range(2)]
+    link = "h0-0-0-0/nvlink/0--pod-0-sw/h0-0-0-0"
+    view = seen(hall(), allocated(hall(), held), ill("link.down", link), events=ones)
+    assert pairs(view, 4) is None  # of its four one is behind a link that is down
+    moves = pairs(view, 3)
+    assert moves is not None
+    assert [move.job for move in moves] == ["one-1"]  # and the other makes room for three
 
 
 def test_two_trays_are_freed_for_a_job_of_two() -> None:

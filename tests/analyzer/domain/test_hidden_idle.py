@@ -7,7 +7,7 @@ import pytest
 
 from analyzer.judge import detectors
 from fabrichealth.catalogue.accelerators import POWER, TENSOR_ACTIVE, UTILIZATION
-from fabrichealth.catalogue.devices import SCHEDULABLE
+from fabrichealth.catalogue.devices import HOST_ALLOCATED, SCHEDULABLE
 from fabrichealth.catalogue.verdicts import (
     DOMAIN_ACCELERATORS,
     DOMAIN_BIMODAL,
@@ -75,6 +75,33 @@ def test_a_mean_over_jobs_leaves_out_what_nobody_holds() -> None:
     assert "(16 no job)" in finding.because
     assert "behind a mean of 90%; allocation" in finding.because
     assert "over all it is 45%" in finding.because
+
+
+@pytest.mark.parametrize(
+    ("working", "hosts"),
+    [
+        pytest.param(1, 8, id="one of 32 at work"),
+        pytest.param(3, 8, id="three of 32"),
+        pytest.param(1, 2, id="one of eight: a mean over one is none"),
+    ],
+)
+def test_the_mean_of_a_small_job_is_not_taken_for_that_of_a_domain_at_rest(
+    working: int, hosts: int
+) -> None:
+    every = names(hosts)
+    jobs = [started(f"debug-{n}", [name]) for n, name in enumerate(every[:working])]
+    parts = busy(every[:working]), each(UTILIZATION, every[working:], 0.0)
+    alone = held(every[:working], every[working:])
+    assert said("domain_hidden_idle", *parts, alone, topology=pod(hosts), events=jobs) == []
+
+
+def test_who_holds_the_idle_ones_is_told_as_far_as_the_scheduler_tells_it() -> None:
+    """Of hosts that are counted only it is not known which are held, though one is read."""
+    counts = each(HOST_ALLOCATED, [f"host-{n}" for n in range(8)], 2.0)
+    (finding,) = said("domain_hidden_idle", busy(WORKING), each(UTILIZATION, IDLE, 0.0), counts)
+    assert "(8 unknown: the scheduler counts and does not say which)" in finding.because
+    (finding,) = said("domain_hidden_idle", busy(WORKING), each(UTILIZATION, IDLE, 0.0))
+    assert "(8 unknown: no scheduler is read)" in finding.because
 
 
 def test_a_mean_over_jobs_and_not_over_accelerators_hides_a_large_one_that_idles() -> None:

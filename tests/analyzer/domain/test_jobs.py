@@ -29,6 +29,14 @@ def test_a_job_holds_its_accelerators_until_it_ends() -> None:
     assert [job.runs(at) for at in (9.0, 10.0, 49.0, 50.0)] == [False, True, True, False]
 
 
+def test_a_job_that_runs_may_wait_for_more_and_give_it_up() -> None:
+    grown = [start("j1", 10.0, "a"), pending("j1", 20.0, 4)]
+    assert [one.size for one in jobs(grown).waiting] == [4]
+    told = jobs([*grown, pending("j1", 30.0, 0)])
+    assert told.waiting == ()
+    assert [job.name for job in told.running(40.0)] == ["j1"]
+
+
 def test_a_start_that_is_told_again_is_no_second_job() -> None:
     (job,) = jobs([start("j1", 10.0, "a"), start("j1", 90.0, "a")]).rows
     assert (job.since, job.until) == (10.0, inf)

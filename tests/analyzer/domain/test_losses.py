@@ -87,6 +87,18 @@ def test_what_waits_for_a_straggler_waits_as_long_as_that_takes_longer() -> None
     assert told == {"waiting for a straggler": pytest.approx(31 / 32 / 3, abs=1e-3)}
 
 
+def test_what_is_throttled_away_is_not_waited_as_well() -> None:
+    """All are throttled, and all but one wait for the one that is slower still."""
+    throttled: Said = {(THROTTLED, (name, "power")): [0.6] * 65 for name in EVERY}
+    told = lost(
+        each(UTILIZATION, EVERY, 1.0), held(EVERY), throttled,
+        each(CLOCK, EVERY[:1], 0.6e9), each(CLOCK, EVERY[1:], 1.8e9),
+        events=[started("j1", EVERY)],
+    )  # fmt: skip
+    assert told["throttled: power"] == pytest.approx(0.6)
+    assert told["waiting for a straggler"] == pytest.approx(0.4 * 31 / 32 * 2 / 3, abs=1e-3)
+
+
 @settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(st.floats(0.0, 1.0), min_size=32, max_size=32), st.integers(0, 31))
 def test_no_domain_loses_more_than_it_has(loads: list[float], known: int) -> None:

@@ -1,6 +1,7 @@
 """Where a job fits best: few domains, few racks, little spoilt, nothing behind a sick link."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,6 +44,14 @@ def taken(one: Placement) -> dict[str, int]:
 
 def test_a_small_job_fills_the_tightest_hole() -> None:
     assert taken(best(2, room([8, 3, 2, 6]))) == {"pod-0-t2": 2}
+
+
+def test_a_job_goes_to_the_one_host_that_is_large_enough_for_it() -> None:
+    mixed = replace(room([4, 0, 0, 6], size=4), size=np.array([4, 4, 4, 8]))
+    assert taken(best(6, mixed)) == {"pod-0-t3": 6}
+    assert placements([mixed], 10, {}) == []  # what is left of the large one is not whole
+    smaller = replace(room([4, 4, 0, 2], size=4), size=np.array([4, 4, 4, 8]))
+    assert taken(best(6, smaller)) == {"pod-0-t0": 4, "pod-0-t1": 2}
 
 
 def test_whole_trays_are_kept_for_those_who_want_them() -> None:

@@ -14,10 +14,12 @@ from fabrichealth.kinds import (
     LINK_SUBHEALTHY,
     PFC_SLOW_RECEIVER,
     POWER_CAPPED,
+    POWER_FEED_LOST,
+    POWER_OVERLOAD,
     IncidentKind,
 )
 from fabrichealth.model import Finding, Place, Port
-from fabrichealth.topology import Device, Link, Loop, Rack, Topology
+from fabrichealth.topology import Device, Feed, Link, Loop, Rack, Topology
 from tests.analyzer.stories import MINUTE, Script, Story, during
 
 CARD, SIBLING, HOST = Place("device", "host-1-0"), Place("device", "host-1-1"), "host-1"
@@ -37,7 +39,8 @@ def hall() -> Topology:
         links.append(Link(a=f"host-{n}-1/nvlink/0", b=f"nvs-{n}/0", technology="nvlink"))
     devices += [Device(name=f"nvs-{n}", role="switch", rack=f"r{n}") for n in (1, 2)]
     racks = [Rack(name=f"r{n}", loop="cdu-1", branch=f"b{n}") for n in (1, 2)]
-    return Topology(devices, links, racks=racks, loops=[Loop(name="cdu-1", racks=("r1", "r2"))])
+    loops = [Loop(name="cdu-1", racks=("r1", "r2"))]
+    return Topology(devices, links, racks=racks, loops=loops, feeds=[Feed(name="r1-A", rack="r1")])
 
 
 def ill(kind: IncidentKind, about: Place | Port, start: float) -> Script:
@@ -56,6 +59,8 @@ CAUSES: dict[str, tuple[IncidentKind, Place | Port]] = {
     "a link of its host loses data": (LINK_SUBHEALTHY, Port("leaf-0", "1")),
     "its host takes data slowly": (PFC_SLOW_RECEIVER, Port(HOST, "eth0")),
     "its rack is capped": (POWER_CAPPED, Place("rack", "r1")),
+    "its rack lost a feed": (POWER_FEED_LOST, Place("feed", "r1-A")),
+    "a feed of its rack is overloaded": (POWER_OVERLOAD, Place("feed", "r1-A")),
     "its branch clogs": (COOLING_CLOGGED, Place("branch", "cdu-1/b1")),
     "interrupts of its host are misplaced": (HOST_IRQ_MISPLACED, Place("device", HOST)),
     "its host is dark": (DEVICE_DOWN, Place("device", HOST)),

@@ -149,6 +149,76 @@ def test_stages_of_a_pipeline_are_compared_each_with_its_own() -> None:
     assert "15 peers in job j1 (pp0)" in finding.because
 
 
+def lately(
+    metric: Metric, before: float, after: dict[str, float], others: float, minutes: float
+) -> Said:
+    """Return what all say: the same until so many minutes ago, then something else each."""
+    first = POLLS - int(minutes * 6)
+    found: Said = {}
+    for number, name in enumerate(EVERY):
+        chance = np.random.default_rng(number)
+        level = np.where(np.arange(POLLS) < first, before, after.get(name, others))
+        course = level + 0.003 * chance.standard_normal(POLLS)
+        found[metric, (name,)] = np.clip(course, *metric.valid).tolist()
+    return found
+
+
+@pytest.mark.parametrize(("minutes", "writes"), [(2.2, 0.3), (3.0, 0.02), (4.0, 0.3)])
+@pytest.mark.parametrize("read", [True, False], ids=["matrix units read", "not read"])
+def test_whoever_writes_a_checkpoint_is_waited_for_and_ill_in_nothing(
+    minutes: float, writes: float, read: bool
+) -> None:
+    busy = lately(UTILIZATION, 0.98, {EVERY[0]: writes}, 0.98, minutes)
+    rests = lately(TENSOR_ACTIVE, 0.45, {}, 0.0, minutes) if read else {}
+    assert found(busy, rests) == []
+
+
+def test_whoever_is_waited_for_beyond_any_checkpoint_is_told() -> None:
+    busy = lately(UTILIZATION, 0.98, {EVERY[0]: 0.3}, 0.98, 6)
+    for rests in (lately(TENSOR_ACTIVE, 0.45, {}, 0.0, 6), {}):
+        (finding,) = found(busy, rests)
+        assert str(finding.about) == EVERY[0]
+
+
+LAST = EVERY[28:]
+"""The accelerators of the last of eight hosts."""
+
+
+def steady(metric: Metric, usual: float, last: float) -> Said:
+    """Return what all say all along, those of the last host something else."""
+    return each(metric, EVERY, lambda n: np.full(POLLS, last if EVERY[n] in LAST else usual)
+                + 0.003 * np.random.default_rng(n).standard_normal(POLLS))  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        pytest.param((BUSY, steady(TENSOR_ACTIVE, 0.3, 0.42)), id="the last stage does more"),
+        pytest.param((steady(UTILIZATION, 0.95, 0.6), steady(TENSOR_ACTIVE, 0.4, 0.4)),
+                     id="it rolls out what the others train on"),
+    ],
+)  # fmt: skip
+def test_a_host_that_always_did_other_work_may_play_another_role(parts: tuple[Said, ...]) -> None:
+    assert found(*parts) == []
+    same = started("j1", [], all=EVERY)
+    (finding,) = said("domain_straggler", *parts, events=[same])  # a job that says it plays none
+    assert str(finding.about) == "host-7"
+
+
+def test_a_host_that_did_as_the_others_and_fell_behind_is_told_and_stays_so() -> None:
+    fell = found(BUSY, lately(TENSOR_ACTIVE, 0.4, dict.fromkeys(LAST, 0.42), 0.3, 5))
+    (finding,) = fell
+    assert str(finding.about) == "host-7"
+    later = BUSY, steady(TENSOR_ACTIVE, 0.3, 0.42)  # all that is seen of it by now
+    (again,) = said("domain_straggler", *later, events=[JOB], before=fell)
+    assert str(again.about) == "host-7"
+
+
+def test_a_low_clock_is_nobodys_role() -> None:
+    (finding,) = found(BUSY, steady(CLOCK, 1.83e9, 1.4e9))
+    assert str(finding.about) == "host-7"
+
+
 def test_without_a_job_nobody_is_anybodys_peer() -> None:
     assert said("domain_straggler", BUSY, levels(CLOCK, 1.8e9, {"host-3-1": 1.2e9})) == []
 

@@ -6,7 +6,7 @@ from analyzer.evidence.parts.versions import Odd, Running, odd_versions
 from fabrichealth.catalogue.accelerators import ACCELERATOR_INFO, ERRORS, HEALTHY
 from fabrichealth.catalogue.devices import DEVICE_INFO
 from fabrichealth.catalogue.ports import SYMBOL_ERRORS, UP
-from fabrichealth.topology import Device, Link, Topology
+from fabrichealth.topology import Device, Domain, Link, Topology
 from tests.analyzer.domain.pods import POLLS, Said, each, names, pod, said
 
 EVERY = names()
@@ -85,6 +85,15 @@ def by_role(versions: dict[str, str], ill: set[str]) -> list[Odd]:
         for name, version in versions.items()
     ]
     return list(odd_versions(rows, topology, {}, ill))
+
+
+def test_the_domain_of_most_that_are_ill_is_accused_and_not_the_first_by_name() -> None:
+    rows = [Device(name=name, role="accelerator", model="X",
+                   domain="pod-a" if name == OLD[0] else "pod-b") for name in EVERY]  # fmt: skip
+    topology = Topology(rows, domains=[Domain(name="pod-a"), Domain(name="pod-b")])
+    ill = each(HEALTHY, [OLD[0], *EVERY[4:]], 1.0) | each(HEALTHY, OLD[1:], 0.0)
+    (finding,) = said("parts_version_drift", told(OLD), ill, topology=topology)
+    assert str(finding.about) == "pod-b"
 
 
 def test_chance_is_fishers_and_counts_how_many_odd_versions_were_looked_at() -> None:

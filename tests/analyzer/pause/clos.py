@@ -77,6 +77,7 @@ class Clos:
             congested=np.array([self.congested.get(name, 0.0) for name in names]),
             dark=np.array([devices.index(other) for _, other in names]),
             speed=np.full(len(names), 400e9),
+            exact=np.ones(len(names), bool),
         )
 
     def told(self, place: int) -> str:

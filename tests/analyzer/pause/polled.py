@@ -11,8 +11,9 @@ from analyzer.ledger import Ledger
 from benchmarks.corpus.last_hours import LastHours
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.catalogue.ports import SPEED, TX_BYTES
+from fabrichealth.events import Event
 from fabrichealth.metric import Metric
-from fabrichealth.model import Batch, Labels, Port
+from fabrichealth.model import Batch, Incident, Labels, Port
 from fabrichealth.topology import Device, Link, Topology
 
 START = 1_800_000_000.0
@@ -91,6 +92,16 @@ class Polled:
     def open(self) -> list[tuple[str, str]]:
         """Kind and culprit of what is open."""
         return [(one.kind.name, one.culprit.id) for one in self._ledger.incidents]
+
+    @property
+    def incidents_open(self) -> list[Incident]:
+        """What is open, whole."""
+        return list(self._ledger.incidents)
+
+    def say(self, word: str, incident: str) -> None:
+        """Let the operator speak of an incident half a second from now."""
+        at = START + self._second + 0.5
+        self._judge.tell([Event(at=at, kind=word, scope={"incident": incident})])
 
     def _grown(self) -> Iterator[tuple[Metric, Labels, float]]:
         for port, far in self._far.items():

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from fabrichealth.model import Port
-from tests.analyzer.pause.polled import Polled, Said
+from tests.analyzer.pause.polled import RING, Polled, Said
 
 BEGINS = 10
 WAITING = (Port("l0", "b"), Port("s0", "l0"), Port("s1", "l0"), Port("l1", "s0"), Port("l1", "s1"))
@@ -93,3 +93,37 @@ def test_a_storm_behind_a_silent_leaf_is_told_beside_one_that_is_seen() -> None:
     fabric = Polled(both, reply=reply).until(20)
     assert {culprit.partition("/")[0] for *_, culprit in fabric.told} == {"l0", "l1b"}
     assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}
+
+
+@pytest.mark.parametrize("silent", [{"s0"}, {"l1"}, {"s0", "l1"}, {"s0", "s1"}], ids=str)
+@pytest.mark.parametrize("hosts", [True, False], ids=["hosts are read", "hosts are not read"])
+def test_no_silent_switch_that_waits_itself_is_told_beside_the_storm(
+    silent: set[str], hosts: bool
+) -> None:
+    """What its neighbours say that they stop of it is enough to know it for a victim."""
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        return {} if device in silent or (device[-1] in "ab" and not hosts) else said
+
+    fabric = Polled(storm, reply=reply).until(16)
+    assert fabric.open == [BEHIND[::-1]]
+
+
+def test_a_word_about_the_front_does_not_silence_the_port_that_is_found_behind_it() -> None:
+    fabric = Polled(storm, reply=silent(11, 16)).until(14)
+    fabric.say("verdict_false", "i1")
+    (incident,) = fabric.until(24).incidents_open
+    assert incident.culprit.id == BEHIND[0]
+    assert incident.operator is not None
+    assert not incident.operator.silent
+
+
+def test_a_circle_through_a_spine_that_is_not_read_is_told_by_its_neighbours() -> None:
+    def circle(port: Port, second: float) -> float:
+        return float(port in RING and second > BEGINS)
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        return {} if device == "s0" or device[-1] in "ab" else said
+
+    fabric = Polled(circle, lambda port, second: 0.0 if circle(port, second) else 0.3, reply=reply)
+    assert {kind for _, kind in fabric.until(18).incidents} == {"pfc.deadlock"}

@@ -93,6 +93,9 @@ def test_a_fault_made_on_purpose_is_a_drill() -> None:
     assert is_drill(CASE, [Event(-10.0, "drill_start")], PAGE)  # of the whole site
     assert not is_drill(CASE, [Event(-10.0, "drill_start", {"rack": "r2"})], PAGE)
     assert not is_drill(CASE, [start, Event(-5.0, "drill_end", {}, "d1")], PAGE)
+    by_its_scope = Event(-5.0, "drill_end", {"rack": "r1"})  # as `event drill --end` tells it
+    assert not is_drill(CASE, [start, by_its_scope], PAGE)
+    assert is_drill(CASE, [start, Event(5.0, "drill_end", {"rack": "r1"})], PAGE)
     assert not is_drill(CASE, [Event(10.0, "drill_start")], PAGE)  # the fault was there before
 
 
