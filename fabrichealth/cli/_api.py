@@ -28,9 +28,7 @@ from fabrichealth.web.server import Route
 RECENT = 900.0
 """Seconds within which a reading is the present one."""
 
-MOST_ROWS = 100_000
-STREAM_QUEUE = 1000
-MOST_EVENT_BYTES = 65_536
+MOST_ROWS, STREAM_QUEUE, MOST_EVENT_BYTES = 100_000, 1000, 65_536
 
 
 class Api:
@@ -215,9 +213,9 @@ class Api:
         rows: list[dict[str, Any]] = []
         if store is None:
             return rows
-        names_come_by_reading = start is None or self._collecting.setup.store.shared
         within = RECENT if start is None else end - start
-        newest = store.latest(metric, end, within) if names_come_by_reading else None
+        named_by_reading = start is None or self._collecting.setup.store.shared
+        newest = store.latest(metric, end, within) if named_by_reading else None
         chosen = newest.series if newest is not None else store.table.of(metric)
         for place, series in enumerate(chosen.tolist()):
             labels = dict(zip(metric.labels, store.table.labels(series), strict=True))
