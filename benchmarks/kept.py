@@ -63,6 +63,14 @@ class Keeper:
         draft.write_text(json.dumps({"sources": sources(), "result": result}), encoding="utf-8")
         draft.replace(self.folder / f"{name}.json")
 
+    def states(self) -> set[str]:
+        """Return the digests of the sources that gave what is kept."""
+        found = set()
+        for path in () if self.folder is None else self.folder.glob("*.json"):
+            plain = json.loads(path.read_text(encoding="utf-8"))
+            found.add(str(plain.get("sources")))
+        return found
+
     def names(self, start: str = "") -> Iterator[str]:
         """Yield the names that are kept and begin so, in order."""
         if self.folder is not None:

@@ -42,14 +42,19 @@ def results(folders: Sequence[Path]) -> tuple[dict[str, list[Judged]], list[Told
     return every, halls
 
 
-def short(every: Sequence[Judged], halls: Sequence[Told]) -> str:
-    """Return what stands in the README."""
+def short(every: Sequence[Judged], halls: Sequence[Told], states: int = 1) -> str:
+    """Return what stands in the README; `states` of the sources gave the results."""
     whole = summed(every)
     text = (
         f"{MADE_BY} {len(every)} cases of a corpus of {len(cases())}, {len(whole.met)} faults, "
-        f"{whole.link_weeks:.3g} link-weeks.\n\n{headline(whole)}"
+        f"{whole.link_weeks:.3g} link-weeks{mixed(states)}.\n\n{headline(whole)}"
     )
     return text + (f"\n{quiet(halls)}" if halls else "")
+
+
+def mixed(states: int) -> str:
+    """Return in words that not all results come from the same sources; nothing if they do."""
+    return f"; cases were judged as mended, by {states} states of the sources" * (states > 1)
 
 
 def quiet(halls: Sequence[Told]) -> str:
@@ -102,12 +107,16 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="into README.md and docs")
     asked = parser.parse_args()
     every, halls = results(asked.kept)
+    states = len({one for folder in asked.kept for one in Keeper(folder).states()})
     if not every[""]:
         sys.stderr.write("nothing is kept: run `python -m benchmarks.verdicts --keep FOLDER`\n")
         return 1 if asked.kept else 0
-    print(short(every[""], halls) + "\n" + whole(every, halls))
+    print(short(every[""], halls, states) + "\n" + whole(every, halls))
     if asked.write:
-        for path, figures in ((README, short(every[""], halls)), (EVALUATION, whole(every, halls))):
+        for path, figures in (
+            (README, short(every[""], halls, states)),
+            (EVALUATION, whole(every, halls)),
+        ):
             path.write_text(between(path.read_text("utf-8"), figures), encoding="utf-8")
         PICTURES.mkdir(exist_ok=True)
         drawn = pictures.reliability("likeliest cause, simulated", summed(every[""]).claims)
