@@ -90,7 +90,7 @@ def save(ledger: Ledger, path: Path) -> None:
 
 def _incident(one: Incident) -> dict[str, Any]:
     beyond = {"last_seen": one.last_seen, "answers": one.answers, "signs": one.signs,
-              "grounds": one.grounds}  # fmt: skip
+              "grounds": one.grounds, "witnesses": one.witnesses}  # fmt: skip
     return {**one.to_json(), **beyond}
 
 
@@ -187,6 +187,7 @@ def _finding(one: Finding) -> dict[str, Any]:
         "victims": [[*place] for place in one.victims],
         "signs": dict(one.signs),
         "grounds": list(one.grounds),
+        "witnesses": list(one.witnesses),
         "detail": dict(one.detail),
         "forecast": None if one.forecast is None else _forecast(one.forecast),
     }
@@ -214,6 +215,7 @@ def _to_finding(plain: Mapping[str, Any]) -> Finding:
         victims=tuple(Place(*place) for place in plain["victims"]),
         signs=plain.get("signs", {}),
         grounds=tuple(plain.get("grounds", ())),
+        witnesses=tuple(plain.get("witnesses", ())),
         detail=plain["detail"],
         forecast=None if plain["forecast"] is None else Forecast(**plain["forecast"]),
     )
@@ -258,6 +260,7 @@ def to_incident(plain: Mapping[str, Any]) -> Incident:
         causes={Cause(one["cause"]): one["probability"] for one in plain["causes"]},
         signs=dict(plain.get("signs", {})),
         grounds=dict(plain.get("grounds", {})),
+        witnesses=dict(plain.get("witnesses", {})),
         score=plain["score"],
         evidence=[_to_evidence(line) for line in plain["evidence"]],
         because=plain["because"],
@@ -289,4 +292,5 @@ def copy_of(incident: Incident) -> Incident:
         alternatives=list(incident.alternatives),
         signs=dict(incident.signs),
         grounds=dict(incident.grounds),
+        witnesses=dict(incident.witnesses),
     )

@@ -28,6 +28,10 @@ class Closed:
     closed_at: float
     modules: tuple[str, ...] = ()
     """Serials of the link's modules at that time."""
+    rested: Mapping[str, float] = field(default_factory=dict)
+    """What it rested on, witnesses included, and since when; empty where its kind names nothing."""
+    severity: int = 0
+    """The highest that it reached."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +60,9 @@ class Past:
         closed_at = incident.closed_at or incident.last_seen
         kind, culprit = incident.kind.name, incident.culprit.id
         one = Closed(
-            incident.incident, kind, culprit, cause, incident.opened_at, closed_at, tuple(modules)
-        )
+            incident.incident, kind, culprit, cause, incident.opened_at, closed_at, tuple(modules),
+            {**incident.grounds, **incident.witnesses}, int(incident.severity),
+        )  # fmt: skip
         self.closed.append(one)
 
     def failed(self, culprit: Place, seen: float, settle: float, within: float) -> None:

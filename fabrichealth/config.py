@@ -40,6 +40,9 @@ class Policy(Settings):
     """Expected false pages that statistical kinds may cause."""
     grace: Duration = seconds(1800)
     """After a boot or a firmware upgrade nothing in its scope is news for so long."""
+    false_holds: Duration = seconds(7 * 86_400)
+    """What a rope, pump or unit said and was called false is told again after so long, or as soon
+    as anything else joins it; 0: with its next incident."""
     judge_every: Period = seconds(10)
     """How often the analyzer makes a pass."""
 

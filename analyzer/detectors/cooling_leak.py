@@ -5,8 +5,9 @@ with the loop's own temperature, so that a slow leak shows within hours; flow th
 not come back; pressure that decays; what is refilled. A rope wet for 90 s, a steady loss of level
 beyond the limit, or a quarter of the reservoir gone at once from a loop that runs is enough alone;
 the others must be two. Stays quiet on a rope that was wet for one poll (leak sensors blip for 40 to
-70 s), on a level that swings with the day, on a little that was drained at once, and on whatever
-was drained while the loop stood still or people worked on it.
+70 s), on a level that swings with the day, on a little that was drained at once, on whatever was
+drained while the loop stood still or people worked on it, and on a unit that starts again: its
+level, pressure and temperature fall to 0 together, and are one witness.
 """
 
 from collections.abc import Iterator
@@ -109,6 +110,7 @@ class CoolingLeak(CoolingDetector[CoolingLeakSettings]):
             evidence=[one.evidence for one in heard][:8],
             because=f"{where} coolant: {'; '.join(one.says for one in heard[:3])}",
             grounds=_grounds(heard),
+            witnesses=_witnesses(heard),
             detail={key: value for one in heard for key, value in one.detail.items()},
         )
 
@@ -118,16 +120,23 @@ def _loop_of(about: object) -> str:
 
 
 def _grounds(heard: list[Witness]) -> tuple[str, ...]:
-    """Return the witnesses that are enough alone, by sort and place; else that two are together."""
-    alone = sorted({_ground(one) for one in heard if one.weight >= 1.0})
-    rest = [one for one in heard if _ground(one) not in alone]
-    together = len({one.kind for one in rest}) > 1 and _score(rest) >= 1.0
-    return (*alone, *(("several together",) if together or not alone else ()))
+    """Return the places where water is: ropes that are enough alone, and bursts."""
+    enough = {one.kind for one in heard if one.weight >= 1.0}
+    told = [
+        f"burst {one.about}" if one.detail else f"rope {one.evidence.labels['zone'] or one.about}"
+        for one in heard
+        if (one.detail or one.kind == "rope") and (one.weight >= 1.0 or (one.detail and not enough))
+    ]
+    return tuple(sorted(set(told)))
 
 
-def _ground(one: Witness) -> str:
-    where = one.evidence.labels.get("zone") or str(one.about)
-    return f"{'burst' if one.detail else one.kind} {where}"
+def _witnesses(heard: list[Witness]) -> tuple[str, ...]:
+    """Return what follows from any leak: levels and refills, or that several speak together."""
+    rest = [one for one in heard if one.kind != "rope" and not one.detail]
+    alone = sorted({f"{one.kind} {one.about}" for one in rest if one.weight >= 1.0})
+    small = [one for one in heard if one.weight < 1.0]
+    together = len({one.kind for one in small}) > 1 and _score(small) >= 1.0
+    return (*alone, *(("several together",) if together else ()))
 
 
 def _score(heard: list[Witness]) -> float:

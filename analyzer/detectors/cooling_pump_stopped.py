@@ -3,9 +3,11 @@
 A worn pump still turns (cooling.pump_wear by its curve); one that tripped, lost its drive or was
 left off takes the spare with it, and the last one takes the racks: chips throttle within seconds.
 One pump less than such a load has always taken is a ticket; none at all, or a flow that is gone,
-pages while the racks draw power (of a spare unit without racks it is a ticket). Stays quiet on a
-standby that never ran, on pumps that take turns or rest at low load, on a loop whose racks were
-switched off first, and on pumps that are not read.
+pages while the racks draw power (of a spare unit without racks it is a ticket). A loop in which
+most meters say that much flows is driven, whatever its pumps say, and one in which three and more
+say that nothing does stands. Stays quiet on a standby that never ran, on pumps that take turns,
+rest at low load or only flushed a loop, on a loop whose racks were switched off first, on pumps
+that are not read, and on a unit that starts again and answers zeros meanwhile.
 """
 
 from collections.abc import Iterator
@@ -22,7 +24,7 @@ from analyzer.evidence.cooling.loops import (
     CoolingSettings,
 )
 from analyzer.evidence.cooling.saying import controlled, last, line
-from analyzer.evidence.cooling.standstill import STILL_FLOWS, TELLERS, Standstill, standstill
+from analyzer.evidence.cooling.standstill import WITNESSES, Standstill, standstill
 from analyzer.evidence.durations import Bools
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.cooling import PUMP_RUNNING
@@ -85,11 +87,10 @@ class CoolingPumpStopped(CoolingDetector[CoolingPumpStoppedSettings]):
             # racks that trip for want of flow were under load just before
             recent = np.fmax.reduce(load[:, -2:], axis=1)
             idle = recent < LEAST_LOAD * row_quantile(load, 0.9)
-            driven = found.flow >= STILL_FLOWS * found.usual_flow
-            still = read & ~unread & (found.turning == 0) & (turned | kept) & ~driven
+            still = read & ~unread & (found.turning == 0) & (turned | kept) & ~found.driven
         # a side whose valve closes at low load has no flow, and no fault (cooling.supply_hot knows)
         side = np.isin(np.arange(size), cooling.facility)
-        dry = found.dry & ~side & (found.headless | (found.no_drop & ~read))
+        dry = found.dry & ~side & (found.headless | found.agreed | (found.no_drop & ~read))
         return np.asarray((still | dry) & (~idle | kept), np.bool_)
 
 
@@ -170,11 +171,10 @@ def _line(cooling: Cooling, found: Standstill, pump: int) -> Evidence:
     """Return what a pump that stands says of itself."""
     labels = found.pumps.labels[pump]
     says = f"pump {labels[2]} does not turn".replace("  ", " ")
-    for metric, _ in TELLERS:
-        window = cooling.view[metric]
-        row = window.row(*labels)
-        if row is not None and np.isfinite(window.last[row]):
-            expected = 1.0 if metric is PUMP_RUNNING else None
-            at, value = float(window.last_at[row]), float(window.last[row])
-            return evidence(metric, labels, value, at, says, expected)
-    raise LookupError(f"{labels}: a pump that stands has said so")
+    metric = WITNESSES[int(found.by[pump])]
+    window = cooling.view[metric]
+    row = window.row(*labels)
+    if row is None:
+        raise LookupError(f"{labels}: a pump that stands has said so")
+    at, value = float(window.last_at[row]), float(window.last[row])
+    return evidence(metric, labels, value, at, says, 1.0 if metric is PUMP_RUNNING else None)

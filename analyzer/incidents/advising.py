@@ -13,6 +13,7 @@ from analyzer.incidents.draining import NOT_ILL, Jobs, judgement, running
 from analyzer.incidents.explaining import jobs_running
 from analyzer.incidents.offenders import earlier
 from analyzer.incidents.proving import proof
+from analyzer.incidents.recalling import FALSE_HOLDS, recall, said_earlier
 from analyzer.incidents.repair import ladder, modules_of, note, sentence, settled
 from analyzer.incidents.scope import in_scope
 from analyzer.incidents.word import Record, heed, record, words
@@ -36,12 +37,18 @@ class Advice:
 
 
 def advise(
-    ledger: Ledger, now: float, topology: Topology, events: Sequence[Event], floor: float
+    ledger: Ledger,
+    now: float,
+    topology: Topology,
+    events: Sequence[Event],
+    floor: float,
+    false_holds: float = FALSE_HOLDS,
 ) -> list[Incident]:
     """Bring the open incidents' advice up to date; return those in which it changed."""
     if not ledger.incidents:
         return []
     said = words(events)
+    earlier_words = said_earlier(ledger.past.closed, said, now - false_holds)
     note(ledger.past, events, ledger.incidents, topology)
     carries = live(topology, ledger.incidents, events)
     jobs: Jobs = running(jobs_running(events).items(), topology)
@@ -50,7 +57,8 @@ def advise(
     changed = []
     for incident in ledger.incidents:
         before = _advice(incident)
-        spoken = heed(incident, said.get(incident.incident))
+        own = said.get(incident.incident)
+        spoken = heed(incident, own) if own else recall(incident, earlier_words)
         settled(ledger.past, incident)
         rule_out(incident, ill, topology)
         incident.repair = ladder(incident, ledger.past, topology, now)

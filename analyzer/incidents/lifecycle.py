@@ -15,11 +15,12 @@ from analyzer.incidents.attribution import attribute
 from analyzer.incidents.claims import Claim, Rival, weight
 from analyzer.incidents.explaining import downstream
 from analyzer.incidents.joining import add_victims, apart, forget_merged, home, merge
+from analyzer.incidents.recalling import FALSE_HOLDS
 from analyzer.incidents.restraint import budget_of, held_back, pay
 from analyzer.incidents.scope import domain_of
 from analyzer.incidents.suppression import GRACE, suppressed_by
 from analyzer.incidents.unseen import found_behind, goes_on
-from analyzer.incidents.word import grounds_of
+from analyzer.incidents.word import grounds_of, witnesses_of
 from analyzer.ledger import Ledger
 from fabrichealth.events import Event
 from fabrichealth.kinds import (
@@ -47,6 +48,8 @@ class Policy:
     """Share of a device's, rack's or domain's capacity that must stay when something is drained."""
     page_budget: float = 1.0
     """False pages a week per 10,000 links that statistical kinds may cause."""
+    false_holds: float = FALSE_HOLDS
+    """Seconds for which what was called false stays so, though its incident closed meanwhile."""
 
     def hold_of(self, kind: IncidentKind) -> float:
         """Return for how long the cause of a kind must stay absent."""
@@ -106,7 +109,7 @@ def advance(
             step.closed.append(incident)
     forget_merged(ledger, now, policy.hold_of)
     ledger.recoveries.advance(now, events, topology)
-    told = advise(ledger, now, topology, events, policy.capacity_floor)
+    told = advise(ledger, now, topology, events, policy.capacity_floor, policy.false_holds)
     step.changed.extend(one for one in told if one not in step.changed)
     return step
 
@@ -140,8 +143,11 @@ def _grow(
     if own or goes_on(incident, claim, topology):
         incident.last_seen = max(incident.last_seen, claim.seen)
     if own:
-        for ground in (one for finding in claim.findings for one in grounds_of(finding)):
-            incident.grounds.setdefault(ground, now)
+        for finding in claim.findings:
+            for ground in grounds_of(finding):
+                incident.grounds.setdefault(ground, now)
+            for witness in witnesses_of(finding):
+                incident.witnesses.setdefault(witness, now)
     if own and claim.kind is DEVICE_DOWN:
         incident.answers = bool(lead.detail.get("answers"))
     if own and weight(claim.kind, claim.culprit) >= grave:

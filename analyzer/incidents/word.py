@@ -4,7 +4,8 @@
 its series. Silence holds for what it was when the word was said; if it becomes graver, it is
 told of again, and so it is if it turns out to be something graver: a storm that is a deadlock. And
 so it is if it rests on something new, as grave as it was: another rope of the same loop, a breaker
-that was a little over its limit and is about to trip.
+that was a little over its limit and is about to trip. What only bears witness to the same (the
+level that falls while a rope is wet) is no news to who said `ack`; to who said `false` it is.
 """
 
 from collections import Counter
@@ -12,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from fabrichealth.events import Event
-from fabrichealth.kinds import KINDS, Severity
+from fabrichealth.kinds import KINDS, IncidentKind, Severity
 from fabrichealth.model import Finding, Incident, Word
 
 SAYS = {"verdict_true": "true", "verdict_false": "false", "verdict_ack": "ack"}
@@ -39,7 +40,9 @@ def heed(incident: Incident, said: Event | None) -> bool:
         word = SAYS[said.kind]
         was = grave_at(incident, said.at)
         graver = incident.severity > was[0] or incident.kind.gravity > was[1]
-        other = any(at > said.at for at in incident.grounds.values())
+        since = [*incident.grounds.values()]
+        since += incident.witnesses.values() if word == "false" else ()
+        other = any(at > said.at for at in since)
         silent = word in SILENCES and not graver and not other
         incident.operator = Word(word, said.at, said.note, silent)
     return before != incident.operator
@@ -54,9 +57,18 @@ Of a link or port they are stages of one fault, which gravity orders."""
 def grounds_of(finding: Finding) -> list[str]:
     """Return what a finding rests on, by name within its incident."""
     kind = finding.kind
-    if finding.grounds:
-        return [f"{kind}: {ground}" for ground in finding.grounds]
+    if finding.grounds or finding.witnesses:
+        return [_named(kind, ground) for ground in finding.grounds]
     return [str(kind)] if kind.culprit in UNRELATED else []
+
+
+def witnesses_of(finding: Finding) -> list[str]:
+    """Return what else bears witness to a finding, by name within its incident."""
+    return [_named(finding.kind, witness) for witness in finding.witnesses]
+
+
+def _named(kind: IncidentKind, what: str) -> str:
+    return f"{kind}: {what}"
 
 
 def grave_at(incident: Incident, at: float) -> tuple[Severity, int]:

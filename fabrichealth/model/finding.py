@@ -61,6 +61,9 @@ class Finding:
     grounds: tuple[str, ...] = ()
     """What it rests on, a word each: ropes, limits, units. One that is new after an operator's
     word is something he did not speak of, however grave it was already."""
+    witnesses: tuple[str, ...] = ()
+    """What else bears witness to the same, a word each: a level that falls beside a rope. A new one
+    is no news to who deals with it (`ack`), but it is to who called it false."""
     detail: Mapping[str, float] = field(default_factory=dict)
     """Numbers a detector wants back at its next pass, in `view.before`."""
 

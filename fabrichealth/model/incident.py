@@ -55,6 +55,8 @@ class Incident:
     """What its findings have shown so far, as `Finding.signs`."""
     grounds: dict[str, float] = field(default_factory=dict)
     """What its findings have rested on so far, as `Finding.grounds`, and since when."""
+    witnesses: dict[str, float] = field(default_factory=dict)
+    """What else has borne witness so far, as `Finding.witnesses`, and since when."""
     score: float = 0.0
     evidence: list[Evidence] = field(default_factory=list)
     forecast: Forecast | None = None

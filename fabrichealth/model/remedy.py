@@ -12,7 +12,8 @@ class Word:
     at: float
     note: str = ""
     silent: bool = False
-    """Nobody is told of it any more; until it becomes graver than it was when this was said."""
+    """Nobody is told of it any more; until it becomes graver than it was when this was said, or
+    rests on something that it did not rest on then."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, MutableMapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from fabrichealth.events import Event
@@ -53,6 +53,19 @@ class View:
         if found is None:
             found = self._windows[metric] = self._window(metric)
         return found
+
+    def but(self, windows: Mapping[Metric, Window]) -> View:
+        """Return the same view with these windows in place of its own.
+
+        What is worked out `once` of it is shared only among views with the very same windows.
+        """
+        key = ("other windows", id(windows))
+        shared = self.once(key, lambda: (windows, dict[Hashable, Any]()))[1]
+        return View(
+            self.now, self.topology, self.events, self.before,
+            lambda metric: windows[metric] if metric in windows else self[metric],
+            self._changes, self._past, shared, self._at_least,
+        )  # fmt: skip
 
     def at_least(self, metric: Metric, polls: int) -> Window:
         """Return the metric's window, further back where it holds fewer polls and more are known.

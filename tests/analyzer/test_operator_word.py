@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from analyzer.incidents.advising import spoken_of
+from analyzer.incidents.lifecycle import Policy
 from analyzer.incidents.word import PRIOR_FALSE, PRIOR_TRUE
 from analyzer.verdicts import verdicts
 from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENT_SILENCED
@@ -161,3 +162,98 @@ def test_who_is_often_called_false_is_believed_less() -> None:
 def test_an_event_without_an_incident_is_nobodys_word() -> None:
     astray = event("verdict_false", 600, {"device": "host-0"})
     assert Story(ill_from(2), [astray]).until(20 * MINUTE).only.operator is None
+
+
+def wet(*minutes: int, zone: str = "r1", beside: tuple[tuple[str, int], ...] = ()) -> Script:
+    """Return a rope that is wet for four minutes from each of some on, with witnesses later."""
+
+    def script(elapsed: float) -> list[Finding]:
+        minute = elapsed / MINUTE
+        began = [one for one in minutes if one <= minute < one + 4]
+        if not began:
+            return []
+        one = finding(COOLING_LEAK, LOOP, began[0] * MINUTE, elapsed)
+        witnesses = tuple(name for name, since in beside if minute >= since)
+        return [replace(one, grounds=(f"rope {zone}",), witnesses=witnesses)]
+
+    return script
+
+
+def silences(story: Story) -> list[bool]:
+    """Return of each incident, the oldest first, whether nobody is told of it."""
+    return [bool(one.operator and one.operator.silent) for one in story.all]
+
+
+def test_what_was_called_false_stays_so_though_its_incident_closed() -> None:
+    script = wet(2, 50, 100)
+    story = Story(script, [word("false", 5, note="broken")])
+    assert silences(story.until(51 * MINUTE)) == [True, True]
+    incident = story.ledger.incidents[0]
+    assert incident.operator == Word("false", START + 5 * MINUTE, "said of i1: broken", True)
+    story.restart()
+    assert silences(story.until(101 * MINUTE)) == [True, True, True]
+
+
+@pytest.mark.parametrize("said", ["ack", "true"])
+def test_only_what_was_called_false_is_known_to_be_false(said: str) -> None:
+    story = Story(wet(2, 50), [word(said, 5)])
+    assert silences(story.until(51 * MINUTE))[1] is False
+
+
+def test_a_word_may_come_after_its_incident_closed() -> None:
+    story = Story(wet(2, 50), [word("false", 45)])
+    assert silences(story.until(51 * MINUTE))[1] is True
+
+
+def test_a_newer_word_on_the_same_ground_counts() -> None:
+    story = Story(wet(2, 50, 100), [word("false", 5), word("true", 52, "i2")])
+    assert silences(story.until(101 * MINUTE)) == [True, False, False]
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        pytest.param(wet(50, zone="r3"), id="another rope"),
+        pytest.param(wet(50, beside=(("level", 0),)), id="another witness"),
+    ],
+)
+def test_what_joins_a_false_ground_is_told(other: Script) -> None:
+    story = Story(joined(wet(2), other), [word("false", 5)])
+    assert silences(story.until(51 * MINUTE))[1] is False
+
+
+def test_a_false_ground_that_something_joins_later_is_told_then() -> None:
+    story = Story(wet(2, 50, beside=(("level", 52),)), [word("false", 5)])
+    assert silences(story.until(51 * MINUTE))[1] is True
+    assert silences(story.until(53 * MINUTE))[1] is False
+
+
+def test_what_was_called_false_is_told_again_after_a_while() -> None:
+    policy = Policy(false_holds=90 * MINUTE)
+    story = Story(wet(2, 50, 100), [word("false", 5)], policy)
+    assert silences(story.until(101 * MINUTE)) == [True, True, False]
+
+
+@pytest.mark.parametrize(("said", "silent"), [("ack", True), ("false", False)])
+def test_a_witness_of_the_same_is_news_to_who_called_it_false_alone(
+    said: str, silent: bool
+) -> None:
+    def script(elapsed: float) -> list[Finding]:
+        witnesses = ("level cdu-1",) if elapsed >= 30 * MINUTE else ()
+        one = finding(COOLING_LEAK, LOOP, 2 * MINUTE, elapsed)
+        return [replace(one, grounds=("rope r1",), witnesses=witnesses)]
+
+    story = Story(script, [word(said, 10)])
+    assert silences(story.until(29 * MINUTE)) == [True]
+    story.restart()
+    assert silences(story.until(31 * MINUTE)) == [silent]
+
+
+def test_a_leak_seen_by_its_level_alone_has_no_new_ground_when_a_rope_dries() -> None:
+    def script(elapsed: float) -> list[Finding]:
+        grounds = ("rope r1",) if elapsed < 30 * MINUTE else ()
+        one = finding(COOLING_LEAK, LOOP, 2 * MINUTE, elapsed)
+        return [replace(one, grounds=grounds, witnesses=("level cdu-1",))]
+
+    story = Story(script, [word("false", 10)])
+    assert silences(story.until(40 * MINUTE)) == [True]

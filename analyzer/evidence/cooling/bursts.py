@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.cooling.baselines import open_work, place_in, renewals
-from analyzer.evidence.cooling.loops import FLOW_TO, LEVEL, SUCKED, Cooling
+from analyzer.evidence.cooling.loops import COLD, FLOW_TO, LEVEL, SUCKED, WARM, Cooling
 from analyzer.evidence.cooling.saying import line
 from analyzer.evidence.cooling.standstill import TELLERS
 from analyzer.evidence.cooling.trails import Chosen
@@ -121,12 +121,14 @@ def _burst(
     about, shown = cooling.places.about(place), line(cooling, LEVEL, place, level, says, was)
     kept = {BEFORE: was, LOST: was - level}
     yield Witness(about, "level", weight, at, shown, says, kept)
+    # meters of one unit that all say 0, and none that lives, are one witness: a unit without power
+    dead = level <= EMPTY and not any(_at(cooling, one, place, np.inf) > 0 for one in (COLD, WARM))
     for chosen, least, word, unit in (
         (SUCKED, LEAST_PRESSURE, "return pressure", "kPa"),
         (FLOW_TO, LEAST_FLOW, "flow", "L/min"),
     ):
         then, now = _at(cooling, chosen, place, at), _at(cooling, chosen, place, np.inf)
-        if then > least and now < COLLAPSED * then:
+        if then > least and now < COLLAPSED * then and not (now == 0.0 and dead):
             told = f"{word} fell from {then:.0f} to {now:.0f} {unit} with it"
             shown = line(cooling, chosen, place, now, told, then)
             yield Witness(about, "collapse", WITH_ANOTHER, at, shown, told)

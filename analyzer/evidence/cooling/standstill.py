@@ -1,9 +1,10 @@
 """Standstill: which pumps turn, how many a loop needs for what it carries, and what still flows.
 
-A pump turns by its own flag, where there is none by its speed. One that is not read neither turns
-nor stands. How many a loop needs is read off its past: the fewest that carried such a load for a
-tenth of the time, so that a standby that never runs, pumps that take turns and those that rest at
-low load are none too few.
+A pump turns by what most of its flag, speed and power say (a flag is often the command, and no
+answer); where they are even, by the flag. One that is not read neither turns nor stands. How many a
+loop needs is read off its past: the fewest that carried such a load for a tenth of the time, so
+that a standby that never runs, pumps that take turns and those that rest at low load are none too
+few. A loop that was flushed without load says nothing of the load to come.
 """
 
 from collections.abc import Sequence
@@ -14,32 +15,46 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.cooling.baselines import reference, renewals, usual
-from analyzer.evidence.cooling.loops import FLOW_BACK, FLOW_TO, Cooling
+from analyzer.evidence.cooling.flows import GONE, POLLS, flows
+from analyzer.evidence.cooling.fluids import WATER
+from analyzer.evidence.cooling.loops import FLOW_TO, Cooling
 from analyzer.evidence.cooling.places import Places
-from analyzer.evidence.cooling.trails import Chosen, laid
+from analyzer.evidence.cooling.trails import laid
 from analyzer.evidence.durations import Bools, fresh, last_polls, unbroken
-from fabrichealth.catalogue.cooling import FLOW, PUMP_RUNNING, PUMP_SPEED
+from fabrichealth.catalogue.cooling import PUMP_POWER, PUMP_RUNNING, PUMP_SPEED
 from fabrichealth.metric import Metric
-from fabrichealth.model import Finding, Floats, Labels, SeriesTable, Window
+from fabrichealth.model import Finding, Floats, Labels, Past, SeriesTable, Window
 from fabrichealth.model.quantiles import row_quantile
 
 TELLERS: tuple[tuple[Metric, float], ...] = ((PUMP_RUNNING, 0.5), (PUMP_SPEED, 0.02))
-"""What says whether a pump turns, and from what value on; the first that is read is believed."""
+"""What says whether a pump turns, and from what value on; the first counts where they are even.
 
-POLLS = 2
-"""What stands for so many polls has stopped."""
+Beside them its power, from `GONE` of the most that it drew."""
+
+WITNESSES = (*(metric for metric, _ in TELLERS), PUMP_POWER)
+
 
 LIKE = 0.9
 """Bins in which a loop carried this share of what it carries now say how many pumps that takes."""
 
+SEEN = 0.96
+"""Below this share of the least that it usually carried, nothing says how many pumps may rest."""
+
+LOADED = 0.1
+"""Bins with less than this share of the most that it carried took no pumps: it was flushed."""
+
+WARMED = 1.0
+"""Nor did bins whose load would warm what flowed by less than so many kelvin."""
+
+HABIT = 4 * 3600.0
+"""Seconds under load from which on the past says how many pumps it takes."""
+
 SELDOM = 0.1
 """Fewer pumps than usual in less than this share of those bins were a service, not a habit."""
 
-GONE = 0.1
-"""Less than this share of its usual flow or drop is none."""
 
-STILL_FLOWS = 0.5
-"""From this share of its usual flow on, whatever is said of its pumps, something drives it."""
+AGREE = 3
+"""So many meters of flow that all say that nothing flows are right, whatever the pumps say."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +66,7 @@ class Numbered:
     loop: NDArray[np.intp]
     """Number among `Places.loops` of each pump's loop ([pump])."""
     of: dict[Metric, NDArray[np.intp]]
-    """Pump of each series, by place in `table.of(metric)`."""
+    """Pump of each series, by place in `table.of(metric)`; -1 for the power of no known pump."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +80,8 @@ class Standstill:
     """Pumps that say nothing now ([pump])."""
     since: Floats
     """Since when those stand, as far as the window reaches ([pump])."""
+    by: NDArray[np.intp]
+    """Number among `WITNESSES` of what says so first ([pump])."""
     turned: Bools
     """Pumps that turned in most of the past, or earlier in the window ([pump])."""
     turning: Floats
@@ -81,28 +98,34 @@ class Standstill:
     """Loops whose pressure drop is gone as well ([loop])."""
     no_drop: Bools
     """Loops of which no pressure drop is read ([loop])."""
+    driven: Bools
+    """Loops of which most meters say that much flows, whatever is said of the pumps ([loop])."""
+    agreed: Bools
+    """Loops of which several meters of flow are read, and none says that anything flows."""
 
 
 def standstill(cooling: Cooling, before: Sequence[Finding]) -> Standstill:
     """Return what turns and flows; `cooling` has the mains of all loops in their order."""
     pumps = _numbered(cooling.view[PUMP_RUNNING].table, cooling.whole)
     size = len(cooling.whole.loops)
-    stands, turns, since, turned = _now(cooling, pumps)
+    draw = _draw(cooling, pumps)
+    stands, turns, since, by, turned = _now(cooling, pumps, draw)
     unread = ~stands & ~turns
-    past = _past(cooling, pumps)
+    past = _past(cooling, pumps, draw)
     known = past.size > 0
     often = np.nan_to_num(row_quantile(past, 0.5)) >= 0.5 if known else np.zeros(len(stands), bool)
     turning = np.full(size, np.nan)
     turning[pumps.loop] = 0.0
     np.add.at(turning, pumps.loop, (turns | (unread & (turned | often))).astype(np.float64))
-    dry, dry_since, flow = _flows(cooling)
-    drop = cooling.pressure_drop
+    usual_flow, drop = usual(cooling, cooling[FLOW_TO], ()), cooling.pressure_drop
+    heard = flows(cooling, usual_flow)
     with np.errstate(invalid="ignore", over="ignore"):
-        headless = drop[:, -1] < GONE * usual(cooling, drop, ())
+        headless = np.asarray(drop[:, -1] < GONE * usual(cooling, drop, ()), np.bool_)
     return Standstill(
-        pumps, stands, unread, since, np.asarray(turned | often, np.bool_), turning,
-        _needs(cooling, pumps, past, turning, before), flow, usual(cooling, cooling[FLOW_TO], ()),
-        dry, dry_since, np.asarray(headless, np.bool_), np.isnan(drop[:, -1]),
+        pumps, stands, unread, since, by, np.asarray(turned | often, np.bool_), turning,
+        _needs(cooling, pumps, past, turning, before), heard.now, usual_flow,
+        heard.dry, heard.since, headless, np.isnan(drop[:, -1]),
+        heard.for_flow > heard.against + headless, heard.dry & (heard.against >= AGREE),
     )  # fmt: skip
 
 
@@ -121,6 +144,7 @@ def _needs(
     older[:, :-1] = np.logical_or.accumulate(more[:, ::-1], axis=1)[:, ::-1]
     known = np.isfinite(cooling.load[:, -1])
     load = np.where(known[:, None], cooling.load, cooling[FLOW_TO])
+    older &= ~(known[:, None] & _unloaded(cooling, load))
     carried = np.where(reference(cooling, np.where(older, count, np.nan)), load, np.nan)
     high, low = row_quantile(carried, 0.75), row_quantile(carried, SELDOM)
     unloaded = np.asarray(~np.isfinite(load).any(axis=1), np.bool_)
@@ -128,101 +152,99 @@ def _needs(
         # a load that it hardly ever carried says nothing of itself: the higher ones then do
         alike = load >= np.fmin(LIKE * load[:, -1], high)[:, None]
         # but racks that were never so idle do not say how many pumps may rest then
-        idle = known & (load[:, -1] < LIKE * low)
+        idle = known & (load[:, -1] < SEEN * low)
     alike = np.logical_or(alike, unloaded[:, None])
     judged = np.where(alike & older & ~idle[:, None], count, np.nan)
+    loaded = older & np.isfinite(count)
+    seconds = np.where(loaded, cooling.ends - cooling.starts, 0.0).sum(axis=1)
+    judged[seconds < HABIT] = np.nan
     fewest = usual(cooling, judged, before, renewals(cooling, cooling.view), SELDOM)
     return np.floor(fewest + 1e-9)
 
 
-def _now(cooling: Cooling, pumps: Numbered) -> tuple[Bools, Bools, Floats, Bools]:
-    """Return of each pump: stands, turns, since when it stands, turned earlier in the window."""
-    size = len(pumps.labels)
-    stands, turns, turned = (np.zeros(size, np.bool_) for _ in range(3))
-    since = np.full(size, np.nan)
-    told = np.zeros(size, np.bool_)
-    for metric, least in TELLERS:
-        window = cooling.view[metric]
-        if not len(window):
-            continue
-        pump = pumps.of[metric][np.searchsorted(window.table.of(metric), window.series)]
-        still = window.values < least
-        new = fresh(window) & np.isfinite(window.last) & ~told[pump]
-        stopped = last_polls(still, window, POLLS) & new
-        began, _ = unbroken(still, window)
-        stands[pump[stopped]] = True
-        since[pump[stopped]] = began[stopped]
-        turns[pump[new & ~stopped]] = True
-        turned[pump] |= (window.values >= least).any(axis=1)
-        told[pump[new]] = True
-    return stands, turns, since, turned
-
-
-def _past(cooling: Cooling, pumps: Numbered) -> Floats:
-    """Return whether each pump turned in each bin of the past ([pump, bin]; NaN: not read)."""
-    found = np.full((len(pumps.labels), len(cooling.axis.starts)), np.nan)
-    for metric, least in TELLERS:
-        past = cooling.view.past(metric)
-        if not len(past):
-            continue
-        pump = pumps.of[metric][: len(past)]
-        bins = laid(past.values, past, cooling.axis)
-        said = np.where(np.isfinite(bins), bins >= least, np.nan)
-        found[pump] = np.where(np.isfinite(found[pump]), found[pump], said)
-    return found
-
-
-def _flows(cooling: Cooling) -> tuple[Bools, Floats, Floats]:
-    """Return of each loop: whether its flow is gone, since when, and what flows now (L/min).
-
-    By the meter of its main; where that has none, by the trail, which sums up its branches. A
-    meter that says nothing flows while its branches' or the return's say otherwise has failed.
-    """
+def _unloaded(cooling: Cooling, load: Floats) -> Bools:
+    """Return in which columns a loop ran without a load that takes pumps ([loop, bin + 1])."""
     flow = cooling[FLOW_TO]
-    normal = usual(cooling, flow, ())
+    each = WATER.watts(np.ones(1), np.ones(1), np.full(1, 30.0))  # W for 1 L/min and 1 K
     with np.errstate(invalid="ignore", over="ignore"):
-        dry = flow[:, -1] < GONE * normal
-    since = np.full(len(dry), cooling.view.now - cooling.hold)
-    now = flow[:, -1].copy()
-    window = cooling.view[FLOW]
-    if not len(window):
-        return np.asarray(dry, np.bool_), since, now
-    rows = np.flatnonzero(FLOW_TO.of(cooling.whole, window)[_at(window)])
-    of = cooling.whole.of[FLOW][_at(window)[rows]]
-    main = ~cooling.whole.branched[of]
-    elsewhere = np.fmax(
-        _together(cooling, window, FLOW_TO, branches=True),
-        _together(cooling, window, FLOW_BACK, branches=False),
-    )
-    window, loop = window.select(rows[main]), cooling.whole.loop[of[main]]
-    still = window.values < GONE * normal[loop][:, None]
-    speaks = fresh(window)
-    began, _ = unbroken(still, window)
-    metered = loop[speaks]
-    dry = np.asarray(dry, np.bool_)
-    dry[metered] = (last_polls(still, window, POLLS) & speaks)[speaks]
-    since[metered] = began[speaks]
-    now[metered] = window.last[speaks]
-    with np.errstate(invalid="ignore", over="ignore"):
-        dry &= ~(elsewhere >= GONE * normal)
-    return dry, since, now
+        most = np.fmax.reduce(load, axis=1, initial=-np.inf)
+        return np.asarray((load < LOADED * most[:, None]) | (load < WARMED * each * flow), np.bool_)
 
 
-def _together(cooling: Cooling, window: Window, chosen: Chosen, *, branches: bool) -> Floats:
-    """Return the newest flows of a loop's branches, or of its main, added up ([loop])."""
-    of = cooling.whole.of[FLOW][_at(window)]
-    mine = chosen.of(cooling.whole, window)[_at(window)] & fresh(window)
-    mine &= cooling.whole.branched[of] == branches
-    mine &= np.isfinite(window.last)
-    found = np.full(len(cooling.whole.loops), np.nan)
-    loop = cooling.whole.loop[of[mine]]
-    found[loop] = 0.0
-    np.add.at(found, loop, window.last[mine])
-    return found
+def _draw(cooling: Cooling, pumps: Numbered) -> Floats:
+    """Return from what power on each pump turns, watts ([pump]); NaN where it never drew any."""
+    most = np.full(len(pumps.labels), np.nan)
+    window, past = cooling.view[PUMP_POWER], cooling.view.past(PUMP_POWER)
+    for series, values in ((window, window.values), (past, past.values)):
+        pump, mine = _pumps_of(pumps, PUMP_POWER, series)
+        if len(pump) and values.shape[1]:
+            np.fmax.at(most, pump, np.fmax.reduce(values[mine], axis=1))
+    return np.where(most > 0, GONE * most, np.nan)
 
 
-def _at(window: Window) -> NDArray[np.intp]:
-    return np.searchsorted(window.table.of(window.metric), window.series)
+def _pumps_of(
+    pumps: Numbered, metric: Metric, read: Window | Past
+) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    """Return the pump of each series that is one's, and the rows of those series."""
+    if isinstance(read, Window):
+        every = pumps.of[metric][np.searchsorted(read.table.of(metric), read.series)]
+    else:
+        every = pumps.of[metric][: len(read)]
+    rows = np.flatnonzero(every >= 0)
+    return every[rows], rows
+
+
+def _now(
+    cooling: Cooling, pumps: Numbered, draw: Floats
+) -> tuple[Bools, Bools, Floats, NDArray[np.intp], Bools]:
+    """Return of each pump: stands, turns, since when it stands, by what, turned in the window."""
+    size = len(pumps.labels)
+    said, began = (np.full((len(WITNESSES), size), np.nan) for _ in range(2))
+    turned = np.zeros(size, np.bool_)
+    for number, metric in enumerate(WITNESSES):
+        window = cooling.view[metric]
+        pump, rows = _pumps_of(pumps, metric, window)
+        if not len(pump):
+            continue
+        window, least = window.select(rows), _least(metric, draw)[pump]
+        still = window.values < least[:, None]
+        new = fresh(window) & np.isfinite(window.last) & np.isfinite(least)
+        stopped = last_polls(still, window, POLLS)
+        said[number, pump[new]] = ~stopped[new]
+        began[number, pump], _ = unbroken(still, window)
+        turned[pump] |= (window.values >= least[:, None]).any(axis=1)
+    turns = _by_most(said)
+    stands = turns == 0
+    by = np.argmax(said == 0, axis=0)
+    since = np.where(stands, began[by, np.arange(size)], np.nan)
+    return np.asarray(stands, np.bool_), np.asarray(turns == 1, np.bool_), since, by, turned
+
+
+def _least(metric: Metric, draw: Floats) -> Floats:
+    """Return from what value of a metric on each pump turns ([pump])."""
+    least = dict(TELLERS).get(metric)
+    return draw if least is None else np.full(len(draw), least)
+
+
+def _by_most(said: Floats) -> Floats:
+    """Return what most witnesses say, where they are even the first ([witness, ..]: 1, 0, NaN)."""
+    votes = np.nansum(2.0 * said - 1.0, axis=0)
+    first = np.take_along_axis(said, np.argmax(np.isfinite(said), axis=0)[None], axis=0)[0]
+    return np.where(votes == 0, first, np.where(votes > 0, 1.0, 0.0))
+
+
+def _past(cooling: Cooling, pumps: Numbered, draw: Floats) -> Floats:
+    """Return whether each pump turned in each bin of the past ([pump, bin]; NaN: not read)."""
+    found = np.full((len(WITNESSES), len(pumps.labels), len(cooling.axis.starts)), np.nan)
+    for number, metric in enumerate(WITNESSES):
+        past = cooling.view.past(metric)
+        pump, rows = _pumps_of(pumps, metric, past)
+        if not len(pump):
+            continue
+        bins, least = laid(past.values, past, cooling.axis)[rows], _least(metric, draw)[pump]
+        known = np.isfinite(bins) & np.isfinite(least)[:, None]
+        found[number, pump] = np.where(known, bins >= least[:, None], np.nan)
+    return _by_most(found)
 
 
 _known: WeakKeyDictionary[SeriesTable, tuple[tuple[int, ...], Numbered]] = WeakKeyDictionary()
@@ -230,15 +252,17 @@ _known: WeakKeyDictionary[SeriesTable, tuple[tuple[int, ...], Numbered]] = WeakK
 
 def _numbered(table: SeriesTable, whole: Places) -> Numbered:
     """Return the pumps that a table's series tell of; worked out again only when it grows."""
-    counts = (*(len(table.of(metric)) for metric, _ in TELLERS), len(whole))
+    counts = (*(len(table.of(metric)) for metric in WITNESSES), len(whole))
     kept = _known.get(table)
     if kept is not None and kept[0] == counts:
         return kept[1]
-    numbers: dict[Labels, int] = {}
+    numbers: dict[Labels, int] = {}  # power alone makes no pump: it may be that of all together
     of = {}
     for metric, _ in TELLERS:
         every = [table.labels(int(one)) for one in table.of(metric)]
         of[metric] = np.array([numbers.setdefault(one, len(numbers)) for one in every], np.intp)
+    powers = (table.labels(int(one)) for one in table.of(PUMP_POWER))
+    of[PUMP_POWER] = np.array([numbers.get(one, -1) for one in powers], np.intp)
     loops = {name: n for n, name in enumerate(whole.loops)}
     made = Numbered(list(numbers), np.array([loops[one[0]] for one in numbers], np.intp), of)
     _known[table] = (counts, made)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analyzer.evidence.durations import fresh, last_polls, unbroken
+from analyzer.evidence.durations import Bools, fresh, last_polls, unbroken
 from analyzer.evidence.power.feeds import PHASES, Feeds, Places
 from fabrichealth.catalogue.power import FEED_CURRENT, FEED_VOLTAGE
 from fabrichealth.metric import Metric
@@ -28,9 +28,12 @@ LEAST = 0.05
 """A feed that carried less than this share of its rating cannot be seen to lose it."""
 POLLS = 2
 SOON = 3
-"""Polls within which a partner takes over: what it carries more later is another load."""
+"""Polls within which a partner takes over: what it carries more later is another load. So many
+before that say what it carried."""
 TAKEN = "taken"
 """Key of the amperes that the partner took over."""
+BEFORE = "before "
+"""Key, with its name, of the amperes that each feed which carries on carried before."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +124,7 @@ def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterato
     low = current.values < LEFT * usual[:, None]
     empty = last_polls(low, current, POLLS) & found.heard
     since, _ = unbroken(low, current)
+    lost = _lost_themselves(found, np.asarray(empty, np.bool_))
     for feed in np.flatnonzero(found.partner >= 0).tolist():
         mine = np.flatnonzero(found.feed_of == feed)
         its = found.others(feed)
@@ -132,7 +136,7 @@ def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterato
             continue
         if not len(mine):
             if known is not None and TAKEN in known.detail:
-                yield _still_silent(found, feed, its, known)
+                yield _still_silent(found, feed, its, known, lost)
             continue
         carried = float(np.nansum(usual[mine]))
         rating = np.nan_to_num(found.breaker[feed])
@@ -145,17 +149,22 @@ def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterato
         if not gained >= share * carried:
             continue
         row = int(mine[0])
+        former = _former(found, its, moment, after=silent)
+        if known is not None:
+            former = {**former, **_kept(known, BEFORE)}
         yield Loss(
             found.names[feed], moment, float(np.max(current.last_at[its])), FEED_CURRENT,
             current.labels(row), float(current.last[row]), float(usual[row]),
             f"carried {carried:.0f} A over its phases, and "
             + ("says nothing any more" if silent else "carries nothing now"),
-            _took(found, its, gained),
-            {TAKEN: gained, **_remembered(current, mine.tolist(), usual, "amperes")},
+            _took(found, its, former, lost),
+            {TAKEN: gained, **former, **_remembered(current, mine.tolist(), usual, "amperes")},
         )  # fmt: skip
 
 
-def _still_silent(found: Feeds, feed: int, its: Places, known: Finding) -> Loss:
+def _still_silent(
+    found: Feeds, feed: int, its: Places, known: Finding, lost: frozenset[str]
+) -> Loss:
     """Return the loss of a feed whose meter has said nothing for longer than the window."""
     name = found.names[feed]
     carried = sum(one for key, one in known.detail.items() if key.startswith("amperes"))
@@ -163,14 +172,56 @@ def _still_silent(found: Feeds, feed: int, its: Places, known: Finding) -> Loss:
         name, known.since, float(np.max(found.current.last_at[its])), FEED_CURRENT,
         (found.racks[feed], name, PHASES[0]), 0.0, carried,
         f"carried {carried:.0f} A over its phases, and says nothing any more",
-        _took(found, its, known.detail[TAKEN]), known.detail,
+        _took(found, its, _kept(known, BEFORE), lost), known.detail,
     )  # fmt: skip
 
 
-def _took(found: Feeds, its: Places, gained: float) -> str:
-    others = [found.names[one] for one in np.unique(found.feed_of[its]).tolist()]
+def _kept(known: Finding, word: str) -> dict[str, float]:
+    return {key: one for key, one in known.detail.items() if key.startswith(word)}
+
+
+def _lost_themselves(found: Feeds, empty: Bools) -> frozenset[str]:
+    """Return the feeds that carry nothing on any phase: they take nothing over from others."""
+    carries = np.zeros(len(found.names), np.bool_)
+    carries[found.feed_of[~empty & found.heard]] = True
+    return frozenset(name for name, well in zip(found.names, carries, strict=True) if not well)
+
+
+def _former(found: Feeds, its: Places, moment: float, *, after: bool) -> dict[str, float]:
+    """Return what each feed that carries on carried before a moment, amperes over its phases."""
+    values = _earlier(found.current.select(its), moment, after=after)
+    rank = np.cumsum(np.isfinite(values)[:, ::-1], axis=1)[:, ::-1]  # 1 for the newest of each row
+    earlier = row_quantile(np.where(rank <= SOON, values, np.nan), 0.5)
+    of = found.feed_of[its]
+    former = {found.names[feed]: float(np.sum(earlier[of == feed])) for feed in np.unique(of)}
+    return {BEFORE + name: amperes for name, amperes in former.items() if np.isfinite(amperes)}
+
+
+def _took(found: Feeds, its: Places, former: Mapping[str, float], lost: frozenset[str]) -> str:
+    """Return what those that carry on carry more than before; those lost since are none of them."""
+    more, others = 0.0, []
+    for feed in np.unique(found.feed_of[its]).tolist():
+        name = found.names[feed]
+        if name not in lost and BEFORE + name in former:
+            now = float(np.sum(found.current.last[its[found.feed_of[its] == feed]]))
+            others.append(name)
+            more += now - former[BEFORE + name]
+    if not others or not more > 0:
+        return ""
     carry = "carries" if len(others) == 1 else "carry"
-    return f"{' and '.join(others)} {carry} {gained:.0f} A more since then"
+    return f"{' and '.join(others)} {carry} {more:.0f} A more since then"
+
+
+def _earlier(window: Window, moment: float, *, after: bool) -> Floats:
+    """Return what rows said before a moment, NaN since ([s, k]); `after` as in `_gain`."""
+    step = _half_a_period(window)
+    with np.errstate(invalid="ignore"):
+        return np.where(window.times <= moment + (step if after else -step), window.values, np.nan)
+
+
+def _half_a_period(window: Window) -> float:
+    period = window.period[np.isfinite(window.period)]
+    return float(np.median(period)) / 2 if len(period) else 0.0
 
 
 def _gain(window: Window, rows: Places, moment: float, *, after: bool) -> float:
@@ -179,10 +230,7 @@ def _gain(window: Window, rows: Places, moment: float, *, after: bool) -> float:
     `after`: the moment is the last one before it happened, not the first one of it.
     """
     one = window.select(rows)
-    period = one.period[np.isfinite(one.period)]
-    step = float(np.median(period)) / 2 if len(period) else 0.0
-    with np.errstate(invalid="ignore"):
-        earlier = np.where(one.times <= moment + (step if after else -step), one.values, np.nan)
+    step, earlier = _half_a_period(one), _earlier(one, moment, after=after)
     if not np.isfinite(earlier).any(axis=1).all():
         return float("nan")
     with np.errstate(invalid="ignore"):

@@ -129,6 +129,14 @@ def healthy(seed: int = 1) -> Story:
 Change = Callable[[Story], None]
 
 
+def between(story: Story, first: float, last: float) -> Story:
+    """Return the story from so many hours after the trouble began to so many."""
+    hours = (story.at - START - ONSET) / HOUR
+    chosen = (hours >= first) & (hours <= last + 1e-9)
+    values = {key: one[chosen] for key, one in story.values.items()}
+    return Story(at=story.at[chosen], values=values, events=story.events)
+
+
 def told(
     story: Story,
     of: Sequence[str] = tuple(DETECTORS),
@@ -141,25 +149,40 @@ def told(
 
     `of_loop` is what else is written of the loop.
     """
+    moment = float(story.at[-1]) + 1.0 if at is None else at
+    (found,) = told_at(story, [moment], of, control, before, of_loop)
+    return found
+
+
+def told_at(
+    story: Story,
+    moments: Sequence[float],
+    of: Sequence[str] = tuple(DETECTORS),
+    control: str = "flow",
+    before: Sequence[Finding] = (),
+    of_loop: Mapping[str, object] = MappingProxyType({}),
+) -> list[list[Finding]]:
+    """Return what they say at each of some moments (ascending), none of which knows the others."""
     store = LastHours(30 * 86_400.0)
     series = store.table.intern_all(story.values)
     columns = np.stack(list(story.values.values()))
     clock = store.table.clock("test", LOOP)
-    batches = []
-    for k, when in enumerate(story.at.tolist()):
-        known = np.isfinite(columns[:, k])
-        if known.any():
-            batches.append(Batch(clock, when, series[known], columns[known, k]))
-    store.append(batches)
     chosen: dict[str, AnyDetector] = {name: DETECTORS[name] for name in of}
-    viewing = Viewing(store, chosen)
-    viewing.advance(float(story.at[-1]) + 1.0 if at is None else at)
-    hall = topology(control, **of_loop)
-    return [
-        one
-        for detector in chosen.values()
-        for one in detector.judge(viewing.view(detector, hall, story.events, before))
-    ]
+    viewing, hall = Viewing(store, chosen), topology(control, **of_loop)
+    found, read = [], 0
+    for moment in moments:
+        until = int(np.searchsorted(story.at, moment, side="right"))
+        batches = []
+        for k in range(read, until):
+            known = np.isfinite(columns[:, k])
+            if known.any():
+                batches.append(Batch(clock, float(story.at[k]), series[known], columns[known, k]))
+        store.append(batches)
+        read = until
+        viewing.advance(moment)
+        views = [(one, viewing.view(one, hall, story.events, before)) for one in chosen.values()]
+        found.append([finding for one, view in views for finding in one.judge(view)])
+    return found
 
 
 def kinds(findings: Sequence[Finding]) -> set[str]:

@@ -7,7 +7,18 @@ from fabrichealth.catalogue import cooling
 from fabrichealth.events import Event
 from fabrichealth.kinds import Severity
 from fabrichealth.model import Finding, Floats
-from tests.analyzer.cooling.stories import HOUR, LOOP, ONSET, START, Change, Story, healthy, told
+from tests.analyzer.cooling.stories import (
+    HOUR,
+    LOOP,
+    ONSET,
+    RACKS,
+    START,
+    Change,
+    Story,
+    between,
+    healthy,
+    told,
+)
 from tests.analyzer.cooling.test_pumps import flow, pump
 
 OF = ["cooling_leak"]
@@ -16,14 +27,14 @@ PRESSURE = (cooling.PRESSURE, (LOOP, "", "return"))
 
 
 def polled(story: Story, seconds: float, change: Change, minutes: float) -> Story:
-    """Return so many minutes after the onset, polled each so many seconds in the last hour."""
+    """Return so many minutes after the onset, polled each so many seconds since shortly before."""
     end = START + ONSET + minutes * 60.0
-    early = story.at[story.at < START + ONSET - HOUR]
+    early = story.at[story.at < START + ONSET - 1200.0]
     at = np.concatenate([early, np.arange(early[-1] + seconds, end + 1.0, seconds)])
     rows = np.clip(np.searchsorted(story.at, at, side="right") - 1, 0, None)
     made = Story(at=at, values={key: one[rows] for key, one in story.values.items()})
     change(made)
-    return made
+    return between(made, -4.0, minutes / 60.0)
 
 
 def lost(story: Story, liters: float, minutes: float = 0.0) -> None:
@@ -138,7 +149,9 @@ def test_a_reservoir_whose_size_nobody_wrote_is_judged_by_its_share(
 ) -> None:
     story = healthy()
     story.plus(*LEVEL, -an_hour * story.after / HOUR)
-    leaks = told(story, OF, of_loop={"reservoir_liters": None, "volume_liters": None})
+    leaks = told(
+        between(story, -9.0, 9.0), OF, of_loop={"reservoir_liters": None, "volume_liters": None}
+    )
     assert bool(leaks) is found
     assert all("of the reservoir" in one.because for one in leaks)
 
@@ -152,4 +165,66 @@ def test_a_small_reservoir_of_a_loop_that_cools_by_night_loses_nothing() -> None
             story.plus(metric, labels, -10.0 * night)
     story.plus(*LEVEL, -0.12 * night)
     sizes = {"reservoir_liters": None, "volume_liters": None}
-    assert told(story, OF, of_loop=sizes) == []
+    assert told(between(story, -9.0, 9.0), OF, of_loop=sizes) == []
+
+
+UNIT = (
+    cooling.FLOW, cooling.COOLANT_TEMPERATURE, cooling.DIFFERENTIAL_PRESSURE, cooling.PRESSURE,
+    cooling.PUMP_SPEED, cooling.PUMP_POWER, cooling.PUMP_RUNNING, cooling.VALVE_POSITION,
+    cooling.RESERVOIR_LEVEL,
+)  # fmt: skip
+
+
+def zeros(story: Story, polls: int, seconds: float) -> None:
+    """The unit's controller starts again: it answers 0 for some polls."""
+    away = (story.after > 0) & (story.after <= polls * seconds)
+    for metric, labels in list(story.values):
+        if metric in UNIT and labels[0] == LOOP and labels[1] not in RACKS:
+            story.times(metric, labels, np.where(away, 0.0, 1.0))
+
+
+def without_temperatures(story: Story) -> None:
+    for point in ("supply", "return"):
+        del story.values[cooling.COOLANT_TEMPERATURE, (LOOP, "", point)]
+
+
+@pytest.mark.parametrize("seconds", [20.0, 60.0])
+@pytest.mark.parametrize("warm", [True, False], ids=["temperatures", "branches alone"])
+def test_a_unit_that_starts_again_has_lost_nothing(seconds: float, warm: bool) -> None:
+    """Nor do its pumps stand, or its filter clog: what it says meanwhile is no reading."""
+
+    def restarts(story: Story) -> None:
+        zeros(story, 3, seconds)
+        if not warm:
+            without_temperatures(story)
+
+    for polls in (2, 3, 5):
+        story = polled(healthy(), seconds, restarts, polls * seconds / 60.0)
+        assert told(story) == []
+
+
+@pytest.mark.parametrize("warm", [True, False], ids=["temperatures", "branches alone"])
+def test_a_loop_that_stands_is_no_unit_that_starts_again(warm: bool) -> None:
+    """All that can be 0 is: its water stays warm, and nothing flows through its branches."""
+
+    def burst(story: Story) -> None:
+        for metric, labels in list(story.values):
+            if metric in UNIT and metric is not cooling.COOLANT_TEMPERATURE and labels[0] == LOOP:
+                story.times(metric, labels, 1.0 - story.grown(0))
+        if not warm:
+            without_temperatures(story)
+
+    story = polled(healthy(), 60.0, burst, 3.0)
+    kinds = {one.kind.name for one in told(story, [*OF, "cooling_pump_stopped"])}
+    # zeros of one unit are one witness: without its temperatures it may be dead, and no hose is off
+    assert kinds == {"cooling.pump_wear", *({"cooling.leak"} if warm else ())}
+
+
+def test_what_follows_from_a_leak_is_no_ground_of_its_own() -> None:
+    def leaks(story: Story) -> None:
+        story.set(cooling.LEAK, (LOOP, "r1", "r1"), story.grown(0))
+        lost(story, 4.0, 10.0)
+
+    (leak,) = told(polled(healthy(), 60.0, leaks, 10.0), OF)
+    assert leak.grounds == ("rope r1",)
+    assert leak.witnesses == ("level cdu-1",)

@@ -148,3 +148,15 @@ def test_one_of_three_feeds_is_lost_when_the_others_share_its_load(
 def test_none_of_three_feeds_is_lost_when_load_falls_on_one_or_moves_a_little() -> None:
     less = [amperes("r1-A", step(20.0, 0.1)), amperes("r1-B", flat(20.0))]
     assert said("power_feed_lost", *less, amperes("r1-C", step(20.0, 24.0)), topology=ring()) == []
+
+
+def test_a_feed_that_was_lost_itself_takes_nothing_over() -> None:
+    """A at 40, B at 50: what C carries since is told of each from its own moment on."""
+    a = amperes("r1-A", [20.0] * 40 + [0.0] * 20)
+    b = amperes("r1-B", [20.0] * 40 + [30.0] * 10 + [0.0] * 10)
+    c = amperes("r1-C", [20.0] * 40 + [30.0] * 10 + [60.0] * 10)
+    found = {
+        str(one.about): one.because for one in said("power_feed_lost", a, b, c, topology=ring())
+    }
+    assert "; r1-C carries 120 A more since then" in found["r1-A"]
+    assert "; r1-C carries 90 A more since then" in found["r1-B"]
