@@ -29,17 +29,35 @@ def begun(view: View, origin: Origin, level: float) -> float:
 def has_told(found: Reasons, origin: Origin, since: float) -> bool:
     """Return whether the device that stops others said what stops itself, well after it began.
 
-    What is silent never does, and is told of as such.
+    What is silent never does, and is told of as such, once its neighbours have been asked.
     """
     pauses = found.pauses
     place = pauses.crossings.find(origin.port)
-    if place is None or pauses.silent[device := int(pauses.crossings.device[place])]:
+    if place is None:
         return True
+    if pauses.silent[device := int(pauses.crossings.device[place])]:
+        return _neighbours_told(found, device, since)
+    late = bool(pauses.behind(np.array([origin.queue], np.intp))[0])
+    return not late and bool(pauses.heard[device] >= since + 0.5 * _pace(found, device))
+
+
+def _neighbours_told(found: Reasons, device: int, since: float) -> bool:
+    """Return whether every neighbour of a silent device that is read was read well after it began.
+
+    Or not for so long that it is silent itself.
+    """
+    pauses, ports = found.pauses, found.pauses.crossings
+    far = np.unique(ports.far_device[ports.device == device])
+    far = far[(far >= 0) & ~np.append(pauses.silent, True)[far]]
+    return all(pauses.heard[one] >= since + 0.5 * _pace(found, one) for one in far.tolist())
+
+
+def _pace(found: Reasons, device: int) -> float:
+    """Return the seconds between polls of a device's usual queue; 0 where none was read twice."""
+    pauses = found.pauses
     paces = pauses.pace[np.repeat(pauses.crossings.device, PRIORITIES) == device]
     paces = paces[np.isfinite(paces)]
-    pace = float(np.median(paces)) if len(paces) else 0.0
-    late = bool(pauses.behind(np.array([origin.queue], np.intp))[0])
-    return not late and bool(pauses.heard[device] >= since + 0.5 * pace)
+    return float(np.median(paces)) if len(paces) else 0.0
 
 
 def begun_of(view: View, found: Reasons, place: int, level: float) -> float:

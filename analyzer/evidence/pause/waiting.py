@@ -99,7 +99,7 @@ def waits(queues: Queues, allowed: "Allowed", floor: float = PAUSED) -> Waits:
     return Waits(
         n,
         np.concatenate([waiting, ends]),
-        np.concatenate([blocking, n + _faced(queues, level)[ends]]),
+        np.concatenate([blocking, n + _faced(queues, level, ends)]),
         np.concatenate([share, np.ones(len(dead_end)), rest]),
         np.concatenate([capacity, np.ones(len(ends))]),
     )
@@ -107,7 +107,11 @@ def waits(queues: Queues, allowed: "Allowed", floor: float = PAUSED) -> Waits:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Allowed:
-    """Which turns packets may take at a device: from the queue they wait in, to an egress."""
+    """Which turns packets may take at a device: from the queue they wait in, to an egress.
+
+    At one that is not read no more is believed than what goes up, or further down towards hosts:
+    what its other queues wait for would else be made up.
+    """
 
     valley_free: bool = True
     """Whether what came down never goes up again; of devices without written routes."""
@@ -123,7 +127,15 @@ class Allowed:
             possible &= ~(down & queues.upward[blocking])
         if self.routed is not None:
             possible |= self.routed[blocking] & ~back
+        blind = queues.unseen[waiting]
+        possible &= ~blind | queues.upward[waiting] | _downward(queues)[blocking]
         return np.asarray(possible, np.bool_)
+
+
+def _downward(queues: Queues) -> Bools:
+    """Return which queues lead towards hosts ([n]): to one, or to what calls the way back up."""
+    back = queues.upward[np.maximum(queues.far, 0)] & (queues.far >= 0)
+    return np.asarray(queues.ends | back, np.bool_)
 
 
 def _unexplained(queues: Queues, waiting: Places, share: Floats) -> tuple[Places, Floats]:
@@ -138,19 +150,19 @@ def _unexplained(queues: Queues, waiting: Places, share: Floats) -> tuple[Places
     return front, 1.0 - most[front]
 
 
-def _faced(queues: Queues, level: Floats) -> Places:
-    """Return for each queue the one that stands for what faces it.
+def _faced(queues: Queues, level: Floats, ends: Places) -> Places:
+    """Return for each of some queues that wait for nothing known the one that stands for all.
 
-    Of several the most paused, those first whose pauses are counted as time.
+    Of those that face the same the most paused, and first those whose pauses are counted as time.
     """
     most = int(queues.priority.max(initial=0)) + 1
-    alone = queues.ends | (queues.far_device < 0)
-    order = np.lexsort((-level, ~queues.exact))
-    key = (queues.dark * most + queues.priority)[order]
+    alone = queues.ends[ends] | (queues.far_device[ends] < 0)
+    order = np.lexsort((-level[ends], ~queues.exact[ends]))
+    key = (queues.dark[ends] * most + queues.priority[ends])[order]
     _, first, group = np.unique(key, return_index=True, return_inverse=True)
-    faced = np.empty(len(order), np.intp)
-    faced[order] = order[first[group]]
-    return np.asarray(np.where(alone, np.arange(len(order)), faced), np.intp)
+    faced = np.empty(len(ends), np.intp)
+    faced[order] = ends[order[first[group]]]
+    return np.asarray(np.where(alone, ends, faced), np.intp)
 
 
 def _level(paused: Floats) -> Floats:

@@ -5,7 +5,8 @@ from collections.abc import Callable
 import pytest
 
 from fabrichealth.model import Port
-from tests.analyzer.pause.polled import RING, Polled, Said
+from fabrichealth.topology import Route, Topology
+from tests.analyzer.pause.polled import RING, Polled, Said, clos
 
 BEGINS = 10
 WAITING = (Port("l0", "b"), Port("s0", "l0"), Port("s1", "l0"), Port("l1", "s0"), Port("l1", "s1"))
@@ -127,3 +128,40 @@ def test_a_circle_through_a_spine_that_is_not_read_is_told_by_its_neighbours() -
 
     fabric = Polled(circle, lambda port, second: 0.0 if circle(port, second) else 0.3, reply=reply)
     assert {kind for _, kind in fabric.until(18).incidents} == {"pfc.deadlock"}
+
+
+def routed() -> Topology:
+    """Return the fabric with every route written: then no rule of tiers forbids a turn."""
+    bare = clos()
+    routes = [
+        Route(device=leaf, to=f"{far}{host}", via=(host,) if far == leaf else ("s0", "s1"))
+        for leaf in ("l0", "l1")
+        for far in ("l0", "l1")
+        for host in "ab"
+    ]
+    routes += [
+        Route(device=spine, to=f"{leaf}{host}", via=(leaf,))
+        for spine in ("s0", "s1")
+        for leaf in ("l0", "l1")
+        for host in "ab"
+    ]
+    return Topology(list(bare.devices.values()), list(bare.links.values()), routing=routes)
+
+
+@pytest.mark.parametrize(("dark", "told"), [("l0 l1", {"l0", "l1"}), ("l0", {"l0", "l1b"})])
+def test_what_is_hidden_behind_silent_leaves_closes_no_circle_where_routes_are_written(
+    dark: str, told: set[str]
+) -> None:
+    stopped = {Port(leaf, "b") for leaf in ("l0", "l1")}
+    stopped |= {Port(spine, leaf) for spine in ("s0", "s1") for leaf in ("l0", "l1")}
+    stopped |= {Port(leaf, spine) for spine in ("s0", "s1") for leaf in ("l0", "l1")}
+
+    def both(port: Port, second: float) -> float:
+        return float(port in stopped and second > BEGINS)
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        return {} if device in dark.split() or device[-1] in "ab" else said
+
+    fabric = Polled(both, reply=reply, topology=routed()).until(18)
+    assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}
+    assert {culprit.partition("/")[0] for *_, culprit in fabric.told} == told
