@@ -1,7 +1,7 @@
 """What every map file is made of: parts that know their keys, and metrics by their names."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema, model_validator
 from pydantic_core import PydanticCustomError
@@ -25,7 +25,7 @@ class MapPart(BaseModel):
             flags = {
                 one.alias or name
                 for name, one in cls.model_fields.items()
-                if one.annotation is bool
+                if bool in (one.annotation, *get_args(one.annotation))
             }
             for key, value in given.items():
                 if isinstance(value, bool) and key not in flags:
