@@ -1,6 +1,7 @@
 """A real redis-server on loopback, filled with hashes of a switch."""
 
 import shutil
+import socket
 import subprocess
 import time
 from collections.abc import Mapping
@@ -45,18 +46,28 @@ class RedisPeer:
 
 def started(folder: Path, *options: str) -> RedisPeer:
     """Start a server whose socket lies in a folder, and wait until it answers."""
-    socket = folder / "redis.sock"
+    path = folder / "redis.sock"
     process = subprocess.Popen(
-        ["redis-server", "--port", "0", "--unixsocket", str(socket), "--save", "",
+        ["redis-server", "--port", "0", "--unixsocket", str(path), "--save", "",
          "--appendonly", "no", "--databases", "32", *options],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=folder,
     )  # fmt: skip
     for _ in range(500):
-        if socket.exists():
-            return RedisPeer(socket, process)
+        if _listens(path):
+            return RedisPeer(path, process)
         if process.poll() is not None:
             break
         time.sleep(0.01)
     process.kill()
     process.wait()
     raise RuntimeError("redis-server does not start")
+
+
+def _listens(path: Path) -> bool:
+    """Return whether a server takes connections; its file is there a moment earlier."""
+    with socket.socket(socket.AF_UNIX) as probe:
+        try:
+            probe.connect(str(path))
+        except OSError:
+            return False
+    return True
