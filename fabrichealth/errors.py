@@ -1,5 +1,7 @@
 """Errors with a name: each message is one line that says what, where and what to do."""
 
+from pathlib import Path
+
 
 class FabricHealthError(Exception):
     """Anything this product raises on purpose."""
@@ -27,3 +29,10 @@ class StoreError(FabricHealthError):
 
 class StoreReadOnly(StoreError):
     """The store refuses writes for now (disk full); what is in it can still be read."""
+
+    @classmethod
+    def because(cls, folder: Path, wrong: OSError) -> "StoreReadOnly":
+        """Return the error for a folder in which a write failed."""
+        return cls(
+            f"{folder}: cannot be written ({wrong.strerror}); make room, writing resumes by itself"
+        )

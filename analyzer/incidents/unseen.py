@@ -7,6 +7,7 @@ break, and the front's far end waits in it, or the front's switch does.
 """
 
 from analyzer.incidents.claims import Claim
+from analyzer.incidents.word import named
 from fabrichealth.kinds import PFC_STORM
 from fabrichealth.model import Incident, Place, Port
 from fabrichealth.topology import Topology
@@ -53,7 +54,7 @@ def found_behind(incident: Incident, claim: Claim, topology: Topology) -> bool:
 
     What is still told by itself is no such front, nor is a port that was ever named as such.
     """
-    fronts = [one.startswith(f"{PFC_STORM}: {BEHIND} ") for one in incident.grounds]
+    fronts = [one.startswith(named(PFC_STORM, f"{BEHIND} ")) for one in incident.grounds]
     return (
         incident.kind is PFC_STORM
         and bool(fronts)

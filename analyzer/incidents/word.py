@@ -58,16 +58,17 @@ def grounds_of(finding: Finding) -> list[str]:
     """Return what a finding rests on, by name within its incident."""
     kind = finding.kind
     if finding.grounds or finding.witnesses:
-        return [_named(kind, ground) for ground in finding.grounds]
+        return [named(kind, ground) for ground in finding.grounds]
     return [str(kind)] if kind.culprit in UNRELATED else []
 
 
 def witnesses_of(finding: Finding) -> list[str]:
     """Return what else bears witness to a finding, by name within its incident."""
-    return [_named(finding.kind, witness) for witness in finding.witnesses]
+    return [named(finding.kind, witness) for witness in finding.witnesses]
 
 
-def _named(kind: IncidentKind, what: str) -> str:
+def named(kind: IncidentKind, what: str) -> str:
+    """Return the name that a ground or witness has within its incident."""
     return f"{kind}: {what}"
 
 

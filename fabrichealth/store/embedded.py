@@ -130,10 +130,7 @@ class EmbeddedStore:
                     f"{self._folder}: a batch holds a series that the table does not know"
                 ) from None
             except OSError as wrong:
-                raise StoreReadOnly(
-                    f"{self._folder}: cannot be written ({wrong.strerror}); make room, writing"
-                    " resumes by itself"
-                ) from None
+                raise StoreReadOnly.because(self._folder, wrong) from None
             self._next += 1
             if self._started == inf:
                 self._started = segment.newest

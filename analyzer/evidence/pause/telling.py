@@ -55,7 +55,8 @@ def _neighbours_told(found: Reasons, device: int, since: float) -> bool:
 def _pace(found: Reasons, device: int) -> float:
     """Return the seconds between polls of a device's usual queue; 0 where none was read twice."""
     pauses = found.pauses
-    paces = pauses.pace[np.repeat(pauses.crossings.device, PRIORITIES) == device]
+    mine = np.flatnonzero(pauses.crossings.device == device)
+    paces = pauses.pace.reshape(-1, PRIORITIES)[mine]
     paces = paces[np.isfinite(paces)]
     return float(np.median(paces)) if len(paces) else 0.0
 

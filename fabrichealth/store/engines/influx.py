@@ -7,8 +7,9 @@ from pydantic import Field, field_validator, model_validator
 
 from fabrichealth.model import SeriesTable
 from fabrichealth.runtime.paths import StatePaths
-from fabrichealth.store.engine import Engine, Wanted, everything
+from fabrichealth.store.engine import Wanted, everything
 from fabrichealth.store.remote.delivery import Delivery, Sends
+from fabrichealth.store.remote.engine import RemoteEngine
 from fabrichealth.store.remote.flux import Flux
 from fabrichealth.store.remote.http import Http
 from fabrichealth.store.remote.identity import Identities
@@ -58,33 +59,15 @@ class InfluxSettings(RemoteSettings):
         return ("org", "bucket") if self.version == 2 else ("db",)
 
 
-class Influx(Engine[InfluxSettings]):
+class Influx(RemoteEngine[InfluxSettings]):
     """Opens stores on an InfluxDB."""
 
     settings_type = InfluxSettings
 
-    @property
-    def lag(self) -> float:
-        """Seconds that a reading may take until it is found."""
-        return self.settings.lag
-
-    def writer(self) -> SharedStore:
-        """Send line protocol, through a spool in `state:`."""
-        return self.store(write=True)
-
-    def reader(self, wanted: Wanted = everything) -> SharedStore:
-        """Read only."""
-        return self.store(wanted, read=True)
-
     def store(
         self, wanted: Wanted = everything, *, read: bool = False, write: bool = False
     ) -> SharedStore:
-        """Open to read, to write, or both.
-
-        Raises:
-            SiteError: a file that is named cannot be read.
-            StoreError: the spool cannot be used.
-        """
+        """Open as asked; see `RemoteEngine.store`."""
         settings, table = self.settings, SeriesTable()
         access = settings.access(SCHEMES[settings.version])
         http = Http(settings.url, access, settings.timeout)

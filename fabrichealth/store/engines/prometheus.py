@@ -9,8 +9,9 @@ from pydantic import field_validator, model_validator
 
 from fabrichealth.model import SeriesTable
 from fabrichealth.runtime.paths import StatePaths
-from fabrichealth.store.engine import Engine, Wanted, everything
+from fabrichealth.store.engine import Wanted, everything
 from fabrichealth.store.remote.delivery import Delivery
+from fabrichealth.store.remote.engine import RemoteEngine
 from fabrichealth.store.remote.http import Http
 from fabrichealth.store.remote.identity import Identities
 from fabrichealth.store.remote.promql import PromqlReads
@@ -46,33 +47,15 @@ class PrometheusSettings(RemoteSettings):
         return self
 
 
-class Prometheus(Engine[PrometheusSettings]):
+class Prometheus(RemoteEngine[PrometheusSettings]):
     """Opens stores on a Prometheus-compatible engine."""
 
     settings_type = PrometheusSettings
 
-    @property
-    def lag(self) -> float:
-        """Seconds that a reading may take until it is found."""
-        return self.settings.lag
-
-    def writer(self) -> SharedStore:
-        """Send by remote write, through a spool in `state:`."""
-        return self.store(write=True)
-
-    def reader(self, wanted: Wanted = everything) -> SharedStore:
-        """Read only."""
-        return self.store(wanted, read=True)
-
     def store(
         self, wanted: Wanted = everything, *, read: bool = False, write: bool = False
     ) -> SharedStore:
-        """Open to read, to write, or both.
-
-        Raises:
-            SiteError: a file that is named cannot be read.
-            StoreError: the address is not given, or the spool cannot be used.
-        """
+        """Open as asked; see `RemoteEngine.store`."""
         settings, table = self.settings, SeriesTable()
         access = settings.access(tenant=settings.tenant)
         reads = encodes = delivery = None

@@ -63,10 +63,7 @@ class Spool:
                 draft.write_bytes(body)
                 draft.replace(path)
             except OSError as wrong:
-                raise StoreReadOnly(
-                    f"{self._folder}: cannot be written ({wrong.strerror}); make room, writing"
-                    " resumes by itself"
-                ) from None
+                raise StoreReadOnly.because(self._folder, wrong) from None
             self._next += 1
             self._waiting[path] = (len(body), samples)
             while self._bound and len(self._waiting) > 1 and self._bytes() > self._bound:
