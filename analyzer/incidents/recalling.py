@@ -4,12 +4,15 @@ A rope that is broken is wet again and again, and each dry spell of a hold-down 
 Who said `false` of it spoke of that rope at that place: as long as nothing else joins it, and it is
 no graver than it was, an incident that opens anew is silent from the start. It stays visible, and
 its own word, or a newer one on the same ground, counts instead.
+
+That is so of what a sensor or unit of a loop, feed or rack says. Of a storm, which is something
+that happens, the word holds for that storm: the next one of the same port is told.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from analyzer.incidents.word import SAYS
+from analyzer.incidents.word import SAYS, UNRELATED
 from analyzer.past import Closed
 from fabrichealth.events import Event
 from fabrichealth.model import Incident, Word
@@ -50,7 +53,7 @@ def recall(incident: Incident, earlier: Words) -> bool:
     rests = [*incident.grounds, *incident.witnesses]
     words = [earlier.get((incident.culprit.id, ground)) for ground in rests]
     known = [one for one in words if one is not None and _is_false(one, incident)]
-    named = all(": " in ground for ground in rests)
+    named = incident.kind.culprit in UNRELATED and all(": " in ground for ground in rests)
     if rests and named and len(known) == len(rests):
         event = max((one.event for one in known), key=lambda event: event.at)
         note = f"said of {event.scope['incident']}"

@@ -16,6 +16,7 @@ from fabrichealth.kinds import (
     COOLING_SUPPLY_HOT,
     LINK_DOWN,
     LINK_SUBHEALTHY,
+    PFC_STORM,
     POWER_OVERLOAD,
     POWER_SUPPLY_FAILED,
     IncidentKind,
@@ -226,6 +227,19 @@ def test_a_false_ground_that_something_joins_later_is_told_then() -> None:
     story = Story(wet(2, 50, beside=(("level", 52),)), [word("false", 5)])
     assert silences(story.until(51 * MINUTE))[1] is True
     assert silences(story.until(53 * MINUTE))[1] is False
+
+
+def test_a_storm_that_was_called_false_silences_no_other_of_its_port() -> None:
+    """A storm is something that happens; a rope is something that stands there."""
+
+    def script(elapsed: float) -> list[Finding]:
+        began = 2 * MINUTE if elapsed < 6 * MINUTE else 50 * MINUTE
+        one = finding(PFC_STORM, NEAR, began, elapsed)
+        storms = 2 * MINUTE <= elapsed < 6 * MINUTE or 50 * MINUTE <= elapsed
+        return [replace(one, grounds=(str(NEAR),))] if storms else []
+
+    story = Story(script, [word("false", 5)])
+    assert silences(story.until(52 * MINUTE)) == [True, False]
 
 
 def test_what_was_called_false_is_told_again_after_a_while() -> None:
