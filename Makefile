@@ -29,6 +29,7 @@ PACKAGES := prometheus prometheus-alertmanager redis-server ethtool iproute2 \
 	ibsim-utils opensm infiniband-diags lldpd snmp snmpd victoria-metrics influxdb
 system:
 	@sh tests/system-packages.sh $(PACKAGES)
+	@sh tests/node-packages.sh tests/dashboards/schema
 
 demo: $(READY)
 	$(BIN)/fabrichealth demo --scenario $(SCENARIO) --minutes $(MINUTES)

@@ -24,7 +24,7 @@ from analyzer.interconnects import REMEMBERED, Interconnects
 from analyzer.jurisdiction import Jurisdiction
 from analyzer.lasting import lasting
 from analyzer.ledger import Ledger, copy_of
-from analyzer.verdicts import Verdict, verdicts
+from analyzer.verdicts import Verdict, happened, verdicts
 from analyzer.viewing import Viewing
 from fabrichealth.catalogue.devices import BOOT_TIME
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
@@ -151,6 +151,7 @@ class Judge:
         said = [
             *verdicts(self.ledger, self._cost),
             *(one for said in self._said.values() for one in said),
+            *happened(events, now),
             *self._of_links(now, events),
         ]
         return Outcome(

@@ -1,17 +1,19 @@
 """Verdict series: what judging tells /metrics and the store."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from analyzer.ledger import Ledger
 from fabrichealth.catalogue.verdicts import (
     DRAIN_SAFE,
+    EVENT_ACTIVE,
     INCIDENT_ACTIVE,
     INCIDENT_INFO,
     INCIDENT_SILENCED,
     INCIDENTS,
 )
 from fabrichealth.catalogue.watchers import ANALYSIS_COVERAGE, ANALYSIS_SECONDS
+from fabrichealth.events import Event
 from fabrichealth.metric import Metric
 from fabrichealth.model import Labels
 
@@ -53,3 +55,20 @@ def verdicts(ledger: Ledger, cost: Mapping[str, tuple[float, float]]) -> list[Ve
         found.append(Verdict(ANALYSIS_SECONDS, (name,), seconds))
         found.append(Verdict(ANALYSIS_COVERAGE, (name,), coverage))
     return found
+
+
+SHOWN = 600.0
+"""Seconds that an event is shown: ten polls of a minute, so that no scrape misses it."""
+
+MOST_SHOWN, LONGEST_NOTE = 100, 120
+
+
+def happened(events: Sequence[Event], now: float) -> list[Verdict]:
+    """Return the series of the newest events, for annotations; events come oldest first."""
+    shown = [event for event in events if now - SHOWN < event.at <= now][-MOST_SHOWN:]
+    labels = {(event.kind, _scope(event), event.note[:LONGEST_NOTE]) for event in shown}
+    return [Verdict(EVENT_ACTIVE, one, 1.0) for one in sorted(labels)]
+
+
+def _scope(event: Event) -> str:
+    return ", ".join(f"{key} {name}" for key, name in event.scope.items())

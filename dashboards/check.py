@@ -69,9 +69,12 @@ def substituted(query: str, values: Mapping[str, str] | None = None) -> str:
     return re.sub(r"\$\{(\w+)(?::\w+)?\}|\$([A-Za-z_]\w*)|\[\[(\w+)\]\]", value, query)
 
 
+_QUOTED = re.compile(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'')
+
+
 def metrics_of(query: str) -> set[str]:
     """Return the names of the metrics that a PromQL query reads."""
-    bare = re.sub(r'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'', "", query)
+    bare = _QUOTED.sub("", query)
     bare = re.sub(r"\{[^}]*\}|\[[^\]]*\]", " ", bare)
     bare = re.sub(r"\b(by|without|on|ignoring|group_left|group_right)\s*\([^)]*\)", " ", bare)
     bare = re.sub(r"\bgroup_(left|right)\b|\b\d[\w.]*", " ", bare)
@@ -124,7 +127,8 @@ def _places(panels: Sequence[Panel]) -> Iterator[str]:
 def _windows(panel: Panel, scrape: float) -> Iterator[str]:
     """Yield range windows that may hold fewer than two samples."""
     for target in panel.get("targets", ()):
-        for window in re.findall(r"\[\s*([^\]:]+?)\s*(?::[^\]]*)?\]", str(target.get("expr", ""))):
+        asked = _QUOTED.sub('""', str(target.get("expr", "")))
+        for window in re.findall(r"\[\s*([^\]:]+?)\s*(?::[^\]]*)?\]", asked):
             if window.strip("${}") in {"__rate_interval", "__range"}:
                 continue
             if window.strip("${}") == "__interval":

@@ -2,8 +2,10 @@
 
 import json
 from pathlib import Path
+from typing import Any
 
 from dashboards.board import Board
+from dashboards.grafana import dashboard
 from fabrichealth.plugins import constants
 
 FOLDER = Path(__file__).parent
@@ -19,7 +21,12 @@ def boards() -> dict[str, Board]:
 
 def files() -> dict[str, str]:
     """Return every generated file's text, by its path below `dashboards/`."""
+    every = boards()
     return {
-        f"generated/{name}.json": json.dumps(board.to_json(), indent=2, sort_keys=True) + "\n"
-        for name, board in boards().items()
+        f"generated/{name}.json": _text(dashboard(board, every.values()))
+        for name, board in every.items()
     }
+
+
+def _text(plain: dict[str, Any]) -> str:
+    return json.dumps(plain, indent=2, sort_keys=True) + "\n"

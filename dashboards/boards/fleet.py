@@ -1,6 +1,7 @@
 """Fleet: is anything wrong, is anybody blind, and where to look next."""
 
 from dashboards.board import BAD_OK, OK_BAD, Board, Query, Question, Row, Step, Variable
+from dashboards.incidents import NEEDS_HANDS, listed
 from fabrichealth.catalogue.devices import DEVICE_UP
 from fabrichealth.catalogue.ports import (
     ADMIN_UP,
@@ -13,16 +14,11 @@ from fabrichealth.catalogue.ports import (
 from fabrichealth.catalogue.verdicts import (
     DRAIN_SAFE,
     INCIDENT_ACTIVE,
-    INCIDENT_INFO,
     INCIDENT_SILENCED,
     INCIDENTS,
 )
 from fabrichealth.catalogue.watchers import (
     ANALYSIS_COVERAGE,
-    ANALYSIS_SECONDS,
-    PARTIAL,
-    POLL_SECONDS,
-    REJECTED,
     SOURCE_UP,
 )
 from fabrichealth.kinds import Severity
@@ -46,57 +42,78 @@ BOARD = Board(
             "Now",
             (
                 Question(
-                    "Pages", [_open(Severity.PAGE)], "Incidents that need somebody now.",
-                    kind="stat", width=4, height=5, steps=OK_BAD,
+                    "Pages",
+                    [_open(Severity.PAGE)],
+                    "Incidents that need somebody now.",
+                    kind="stat",
+                    width=4,
+                    height=5,
+                    steps=OK_BAD,
                 ),
                 Question(
-                    "Tickets", [_open(Severity.TICKET)], "Incidents for this week.",
-                    kind="stat", width=4, height=5, steps=(Step("green"), Step("orange", 1.0)),
+                    "Tickets",
+                    [_open(Severity.TICKET)],
+                    "Incidents for this week.",
+                    kind="stat",
+                    width=4,
+                    height=5,
+                    steps=NEEDS_HANDS,
                 ),
                 Question(
                     "Links down",
                     [Query(f"count(({UP} == 0) unless ({ADMIN_UP} == 0)) or vector(0)", "down")],
                     "Ports that are enabled and down, both ends counted.",
-                    kind="stat", width=4, height=5, steps=OK_BAD,
+                    kind="stat",
+                    width=4,
+                    height=5,
+                    steps=OK_BAD,
                 ),
                 Question(
                     "Devices that answer",
                     [Query(f"avg({DEVICE_UP})", "share")],
                     "Share of the devices of which any target answers.",
-                    kind="stat", unit="percentunit", width=4, height=5, steps=BAD_OK,
+                    kind="stat",
+                    unit="percentunit",
+                    width=4,
+                    height=5,
+                    steps=BAD_OK,
                 ),
                 Question(
                     "Silent sources",
                     [Query(f"count({SOURCE_UP} == 0) or vector(0)", "silent")],
                     "Targets that do not answer: what they watched is not watched.",
-                    kind="stat", width=4, height=5, steps=OK_BAD,
+                    kind="stat",
+                    width=4,
+                    height=5,
+                    steps=OK_BAD,
                 ),
                 Question(
                     "Judged on data enough",
                     [Query(f"min({ANALYSIS_COVERAGE} > 0)", "least")],
                     "The least covered detector that has anything to judge.",
-                    kind="stat", unit="percentunit", width=4, height=5,
+                    kind="stat",
+                    width=4,
+                    height=5,
                     steps=(Step("red"), Step("orange", 0.5), Step("green", 0.9)),
                 ),
-                Question(
-                    "Open incidents",
-                    [Query(f"max by (incident, kind, severity, cause, culprit, suppressed_by) "
-                           f"({INCIDENT_INFO})", table=True)],
-                    "One line a cause; suppressed ones are shown with their reason.",
-                    kind="table", width=24, height=9, hidden=("Value",),
-                ),
+                listed("One line a cause; suppressed ones are shown with their reason."),
                 Question(
                     "Somebody is at it, or called it false",
                     [Query(f"max by (incident, said) ({INCIDENT_SILENCED})", table=True)],
                     "Open incidents that nobody is told of again unless they become graver.",
-                    kind="table", width=12, height=7, hidden=("Value",),
+                    kind="table",
+                    width=12,
+                    height=7,
+                    hidden=("Value",),
                 ),
                 Question(
                     "May be drained now",
                     [Query(f"max by (link) ({DRAIN_SAFE})", table=True)],
                     "Ill links: 1 may be drained now, 0 not; `drain-plan` says why and in which "
                     "order.",
-                    kind="table", width=12, height=7,
+                    kind="table",
+                    width=12,
+                    height=7,
                 ),
             ),
         ),
@@ -105,27 +122,43 @@ BOARD = Board(
             (
                 Question(
                     "Falls per hour",
-                    [Query(f"topk(10, increase({LINK_DOWNS}[1h]) * {PLACES} > 0)",
-                           "{{device}}/{{port}}")],
+                    [
+                        Query(
+                            f"topk(10, increase({LINK_DOWNS}[1h]) * {PLACES} > 0)",
+                            "{{device}}/{{port}}",
+                        )
+                    ],
                     "Links that went down in the last hour.",
                 ),
                 Question(
                     "Symbol errors per second",
-                    [Query(f"topk(10, rate({SYMBOL_ERRORS}[$__rate_interval]) * {PLACES} > 0)",
-                           "{{device}}/{{port}}")],
+                    [
+                        Query(
+                            f"topk(10, rate({SYMBOL_ERRORS}[$__rate_interval]) * {PLACES} > 0)",
+                            "{{device}}/{{port}}",
+                        )
+                    ],
                     "Errors left after FEC and retry; a healthy link has none for hours.",
                 ),
                 Question(
                     "Retrains per hour",
-                    [Query(f"topk(10, increase({LINK_RECOVERIES}[1h]) * {PLACES} > 0)",
-                           "{{device}}/{{port}}")],
+                    [
+                        Query(
+                            f"topk(10, increase({LINK_RECOVERIES}[1h]) * {PLACES} > 0)",
+                            "{{device}}/{{port}}",
+                        )
+                    ],
                     "Links that train again without going down: the early sign.",
                 ),
                 Question(
                     "Trunks with ports down",
-                    [Query(f"topk(10, count by (bundle) (({UP} == 0) * on (device, port) "
-                           f'group_right () ({PORT_INFO}{{{IN_DOMAIN},bundle!=""}} + 1)) > 1)',
-                           "{{bundle}}")],
+                    [
+                        Query(
+                            f"topk(10, count by (bundle) (({UP} == 0) * on (device, port) "
+                            f'group_right () ({PORT_INFO}{{{IN_DOMAIN},bundle!=""}} + 1)) > 1)',
+                            "{{bundle}}",
+                        )
+                    ],
                     "Two and more ports of one trunk that are down together; a shared part that "
                     "is ill in any way is an open incident of kind parts.shared_component.",
                 ),
@@ -136,31 +169,5 @@ BOARD = Board(
                 ),
             ),
         ),
-        Row(
-            "The watchers",
-            (
-                Question(
-                    "Slowest visits",
-                    [Query(f"topk(10, {POLL_SECONDS})", "{{source}} {{target}}")],
-                    "How long the last visit to a target took.", unit="s",
-                ),
-                Question(
-                    "Readings refused per second",
-                    [Query(f"sum by (source, reason) (rate({REJECTED}[$__rate_interval]))",
-                           "{{source}} {{reason}}")],
-                    "Readings that were not believed, by reason.",
-                ),
-                Question(
-                    "Partial answers",
-                    [Query(f"count by (source) ({PARTIAL} == 1)", "{{source}}")],
-                    "Targets of which a part did not answer.",
-                ),
-                Question(
-                    "Judging",
-                    [Query(str(ANALYSIS_SECONDS), "{{detector}}")],
-                    "Seconds that each detector's last pass took.", unit="s",
-                ),
-            ),
-        ),
     ),
-)  # fmt: skip
+)

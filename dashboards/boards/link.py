@@ -42,22 +42,32 @@ BOARD = Board(
         Variable("device", "Device", f"label_values({UP}, device)"),
         Variable("port", "Port", f'label_values({UP}{{device=~"$device"}}, port)'),
     ),
+    opens_on=("device", "port"),
     rows=(
         Row(
             "State",
             (
                 Question(
-                    "Up", [Query(f"{UP}{HERE}", END)], "1 up, 0 down.",
-                    kind="state", width=12, steps=BAD_OK,
+                    "Up",
+                    [Query(f"{UP}{HERE}", END)],
+                    "1 up, 0 down.",
+                    kind="state",
+                    width=12,
+                    steps=BAD_OK,
                 ),
                 Question(
-                    "Speed", [Query(f"{SPEED}{HERE}", END)], "Negotiated speed.", unit="bps",
+                    "Speed",
+                    [Query(f"{SPEED}{HERE}", END)],
+                    "Negotiated speed.",
                 ),
                 Question(
                     "What it faces",
                     [Query(f"{PORT_INFO}{HERE}", table=True)],
                     "Cable, peer and place as written and as the devices say.",
-                    kind="table", width=24, height=6, hidden=("Value",),
+                    kind="table",
+                    width=24,
+                    height=6,
+                    hidden=("Value",),
                 ),
             ),
         ),
@@ -65,9 +75,11 @@ BOARD = Board(
             "Verdict",
             (
                 Question(
-                    "Health", [Query(f"{LINK_HEALTH}{SIDE}", "{{side}}")],
+                    "Health",
+                    [Query(f"{LINK_HEALTH}{SIDE}", "{{side}}")],
                     "1 normal or better, 0.5 at the warning limit of its technology, 0 at the "
-                    "error limit; absent while there were not bits enough.", width=8,
+                    "error limit; absent while there were not bits enough.",
+                    width=8,
                 ),
                 Question(
                     "State",
@@ -84,7 +96,9 @@ BOARD = Board(
                             "{{link}}, {{quantile}}",
                         )
                     ],
-                    "Forecast at 10, 50 and 90 %; absent where no trend is proven.", width=8,
+                    "Forecast at 10, 50 and 90 %; absent where no trend is proven.",
+                    width=8,
+                    unit="d",
                 ),
             ),
         ),
@@ -100,32 +114,40 @@ BOARD = Board(
                         Query(f"increase({LINK_DOWNS}{HERE}[1h])", f"{END} falls"),
                         Query(f"increase({LINK_RECOVERIES}{HERE}[1h])", f"{END} retrains"),
                     ],
-                    "Down, or trained again without going down.", width=8,
+                    "Down, or trained again without going down.",
+                    width=8,
                 ),
                 _errors("Corrected bits per second", FEC_CORRECTED_BITS, "What FEC repaired."),
-                _errors("Uncorrectable codewords per second", FEC_UNCORRECTABLE_CODEWORDS,
-                        "What FEC could not repair."),
+                _errors(
+                    "Uncorrectable codewords per second",
+                    FEC_UNCORRECTABLE_CODEWORDS,
+                    "What FEC could not repair.",
+                ),
             ),
         ),
         Row(
             "Traffic",
             (
-                Question("Received", [_rate(RX_BYTES, " * 8")], "Payload received.", unit="bps"),
-                Question("Sent", [_rate(TX_BYTES, " * 8")], "Payload sent.", unit="bps"),
+                Question("Received", [_rate(RX_BYTES, " * 8")], "Payload received."),
+                Question("Sent", [_rate(TX_BYTES, " * 8")], "Payload sent."),
             ),
         ),
         Row(
             "Light",
             (
-                Question("Received power", [Query(f"{RX_POWER}{HERE}", LANE)],
-                         "Per lane; -40 dBm is dark.", unit="dBm"),
-                Question("Sent power", [Query(f"{TX_POWER}{HERE}", LANE)],
-                         "Per lane.", unit="dBm"),
-                Question("Laser bias", [Query(f"{TX_BIAS}{HERE}", LANE)],
-                         "Rises as a laser ages.", unit="amp"),
-                Question("Module temperature", [Query(f"{OPTICS_TEMPERATURE}{HERE}", END)],
-                         "Of the module's case.", unit="celsius"),
+                Question(
+                    "Received power",
+                    [Query(f"{RX_POWER}{HERE}", LANE)],
+                    "Per lane; -40 dBm is dark.",
+                ),
+                Question("Sent power", [Query(f"{TX_POWER}{HERE}", LANE)], "Per lane."),
+                Question("Laser bias", [Query(f"{TX_BIAS}{HERE}", LANE)], "Rises as a laser ages."),
+                Question(
+                    "Module temperature",
+                    [Query(f"{OPTICS_TEMPERATURE}{HERE}", END)],
+                    "Of the module's case.",
+                ),
             ),
         ),
     ),
-)  # fmt: skip
+)

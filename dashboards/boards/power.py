@@ -1,6 +1,7 @@
 """Power: feeds against their breakers, phases, what a feed would carry alone, racks, supplies."""
 
-from dashboards.board import OK_BAD, Board, Query, Question, Row, Step, Variable
+from dashboards.board import Board, Query, Question, Row, Step, Variable
+from dashboards.incidents import how_many
 from fabrichealth.catalogue.accelerators import THROTTLED
 from fabrichealth.catalogue.power import (
     FEED_BREAKER,
@@ -14,7 +15,14 @@ from fabrichealth.catalogue.power import (
     SUPPLY_INPUT,
     SUPPLY_OUTPUT,
 )
-from fabrichealth.catalogue.verdicts import INCIDENT_INFO
+from fabrichealth.kinds import (
+    POWER_CAPPED,
+    POWER_FEED_LOST,
+    POWER_METER_DRIFT,
+    POWER_OVERLOAD,
+    POWER_PHASE_IMBALANCE,
+    POWER_SUPPLY_FAILED,
+)
 
 HERE = '{rack=~"$rack"}'
 FEED = "{{rack}} {{feed}}"
@@ -32,41 +40,33 @@ ALONE = (
 MIDDLE = f"avg by (rack, feed) ({FEED_CURRENT}{HERE})"
 
 
-def _open(kinds: str) -> Query:
-    chosen = f'{INCIDENT_INFO}{{kind=~"{kinds}",suppressed_by=""}}'
-    return Query(f"count(max by (incident) ({chosen})) or vector(0)", "open")
-
-
 BOARD = Board(
     uid="fabrichealth-power",
     title="Fabric health / power",
     about="What feeds carry beside their breakers, phases, racks beside their limits, supplies.",
     variables=(Variable("rack", "Rack", f"label_values({RACK_POWER}, rack)"),),
+    opens_on=("rack",),
     rows=(
         Row(
             "Now",
             (
-                Question(
+                how_many(
                     "Overloads and lost feeds",
-                    [_open("power.overload|power.feed_lost")],
+                    (
+                        POWER_OVERLOAD,
+                        POWER_FEED_LOST,
+                    ),
                     "Open incidents in which a breaker is in danger.",
-                    kind="stat",
-                    width=6,
-                    height=5,
-                    steps=OK_BAD,
                 ),
-                Question(
+                how_many(
                     "Supplies, caps, phases, meters",
-                    [
-                        _open(
-                            "power.supply_failed|power.capped|power.phase_imbalance|power.meter_drift"
-                        )
-                    ],
+                    (
+                        POWER_SUPPLY_FAILED,
+                        POWER_CAPPED,
+                        POWER_PHASE_IMBALANCE,
+                        POWER_METER_DRIFT,
+                    ),
                     "Open incidents that need hands this week.",
-                    kind="stat",
-                    width=6,
-                    height=5,
-                    steps=(Step("green"), Step("orange", 1.0)),
                 ),
                 Question(
                     "Fullest phase",
@@ -75,7 +75,6 @@ BOARD = Board(
                     kind="stat",
                     width=6,
                     height=5,
-                    unit="percentunit",
                     steps=FULL,
                 ),
                 Question(
@@ -85,7 +84,6 @@ BOARD = Board(
                     kind="stat",
                     width=6,
                     height=5,
-                    unit="percentunit",
                     steps=FULL,
                 ),
             ),
@@ -97,14 +95,12 @@ BOARD = Board(
                     "Closest to their breakers",
                     [Query(f"topk(10, {LOAD})", PHASE)],
                     "Current of a phase over the breaker's rating.",
-                    unit="percentunit",
                 ),
                 Question(
                     "If one feed had to carry all",
                     [Query(f"topk(10, {ALONE})", "{{rack}} phase {{phase}}")],
                     "Currents of all feeds of a rack over one breaker: beyond 80 % the rack does "
                     "not survive the loss of a feed for long, beyond 100 % it trips.",
-                    unit="percentunit",
                 ),
                 Question(
                     "Phases against each other",
@@ -117,19 +113,16 @@ BOARD = Board(
                         )
                     ],
                     "Largest distance of a phase from the mean of its feed; 20 % is too much.",
-                    unit="percentunit",
                 ),
                 Question(
                     "Voltage",
                     [Query(f"{FEED_VOLTAGE}{HERE}", PHASE)],
                     "Voltage of each phase.",
-                    unit="volt",
                 ),
                 Question(
                     "Power of feeds",
                     [Query(f"{FEED_POWER}{HERE}", FEED)],
                     "Power of each feed as its meter reads it.",
-                    unit="watt",
                 ),
                 Question(
                     "Power beside volts times amperes",
@@ -144,7 +137,6 @@ BOARD = Board(
                     ],
                     "How far the power read is off V x I x power factor: 5 % for half an hour is a "
                     "meter that drifted.",
-                    unit="percentunit",
                 ),
             ),
         ),
@@ -161,7 +153,6 @@ BOARD = Board(
                         )
                     ],
                     "Power over what the rack may draw; flat at 100 % is a cap.",
-                    unit="percentunit",
                 ),
                 Question(
                     "Throttled for power",
@@ -172,7 +163,6 @@ BOARD = Board(
                         )
                     ],
                     "Share of time for which power throttles an accelerator.",
-                    unit="percentunit",
                 ),
                 Question(
                     "Supplies that say they are ill",
@@ -190,7 +180,6 @@ BOARD = Board(
                         )
                     ],
                     "Power into the supplies of a rack that does not come out.",
-                    unit="watt",
                 ),
             ),
         ),

@@ -18,8 +18,12 @@ ROW = Row(
     (
         Question(
             "Accelerators by how busy they are",
-            [Query(f"sum by (band) (max by (domain, band) ({DOMAIN_ACCELERATORS}{HERE}))",
-                   "{{band}}")],
+            [
+                Query(
+                    f"sum by (band) (max by (domain, band) ({DOMAIN_ACCELERATORS}{HERE}))",
+                    "{{band}}",
+                )
+            ],
             "Each column is a moment, each row a band of utilisation, the colour how many "
             "accelerators are in it; the lowest rows are those that say nothing and those that "
             "idle. Two bright rows are two classes: an average lies between them.",
@@ -36,7 +40,6 @@ ROW = Row(
             "Shares of the whole inventory, those without a word included.",
             width=8,
             height=10,
-            unit="percentunit",
         ),
         Question(
             "Quantiles over the inventory",
@@ -48,21 +51,18 @@ ROW = Row(
             ],
             "Utilisation of the least busy, the median, the busiest; what says nothing counts as "
             "doing nothing.",
-            unit="percentunit",
         ),
         Question(
             "What holds it back",
             [Query(f"max by (domain, by) ({DOMAIN_LOST}{HERE})", "{{domain}} {{by}}")],
             "Shares of the time of the whole inventory in which nothing is worked, by what takes "
             "it; the rest is worked. `fabrichealth explain DOMAIN` tells the same in order.",
-            unit="percentunit",
         ),
         Question(
             "Imbalance",
             [Query(f"max by (domain) ({DOMAIN_IMBALANCE}{HERE})", "{{domain}}")],
             "Gini coefficient: 0 when all work alike, towards 1 when few do everything.",
             width=6,
-            unit="percentunit",
         ),
         Question(
             "Two classes",
@@ -72,4 +72,4 @@ ROW = Row(
             width=6,
         ),
     ),
-)  # fmt: skip
+)

@@ -25,7 +25,6 @@ ROW = Row(
             ],
             "Share of the free accelerators that jobs of a size cannot have: too few left on each "
             "host, or behind something ill. For a tray, a rack, and every size that waits.",
-            unit="percentunit",
         ),
         Question(
             "Largest job that fits",
@@ -44,7 +43,6 @@ ROW = Row(
             "The same with hosts, racks or the whole domain as the unit that a job takes of, or "
             "takes whole; free counts all, fit only what nothing ill stands before.",
             width=16,
-            unit="percentunit",
         ),
         Question(
             "Stranded",

@@ -32,11 +32,14 @@ ROW = Row(
     (
         Question(
             "Links by how busy they are",
-            [Query(f"max by (domain, quantile) ({INTERCONNECT_UTILIZATION}{HERE})",
-                   "{{domain}} {{quantile}}")],
+            [
+                Query(
+                    f"max by (domain, quantile) ({INTERCONNECT_UTILIZATION}{HERE})",
+                    "{{domain}} {{quantile}}",
+                )
+            ],
             "Load of the least busy link, the median, the busiest, each in its busier direction "
             "over ten minutes. A highest far above the median is a hot spot that no average shows.",
-            unit="percentunit",
         ),
         Question(
             "Hot links",
@@ -56,8 +59,10 @@ ROW = Row(
             "Works as one machine",
             [
                 Query(f"max by (domain) ({EFFECTIVE_ACCELERATORS}{HERE})", "{{domain}} works"),
-                Query(f"sum by (domain) (max by (domain, band) ({DOMAIN_ACCELERATORS}{HERE}))",
-                      "{{domain}} inventory"),
+                Query(
+                    f"sum by (domain) (max by (domain, band) ({DOMAIN_ACCELERATORS}{HERE}))",
+                    "{{domain}} inventory",
+                ),
             ],
             "Accelerators that reach the others over the share of their links that the site asks "
             "for, beside all that there should be.",
@@ -68,20 +73,17 @@ ROW = Row(
             "What one half can send to the other, over what it could if every link carried what it "
             "was built for; by network.",
             width=6,
-            unit="percentunit",
         ),
         Question(
             "Bisection free",
             [_by_network(DOMAIN_BISECTION_HEADROOM)],
             "Share of the narrowest cut that nothing crosses now, in its fuller direction.",
             width=6,
-            unit="percentunit",
         ),
         Question(
             "Bisection bandwidth",
             [_by_network(DOMAIN_BISECTION)],
             "What one half can send to the other, in bits per second.",
-            unit="bps",
         ),
         Question(
             "Benchmarks",
@@ -94,7 +96,6 @@ ROW = Row(
             ],
             "Bus bandwidth that collectives of so many accelerators reached when they were last "
             "run, at their best size; `status --domain` has what their links could give.",
-            unit="Bps",
         ),
     ),
-)  # fmt: skip
+)

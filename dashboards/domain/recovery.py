@@ -49,7 +49,6 @@ ROW = Row(
             [_quantile(0.5, "median"), _quantile(0.9, "90 %"), _quantile(0.99, "99 %")],
             "Of recoveries that were over in the last four weeks; open ones are not in it, so that "
             "a long repair shows late. `fabrichealth explain DOMAIN` counts them as going on.",
-            unit="s",
         ),
         Question(
             "Where the time goes",
@@ -61,7 +60,6 @@ ROW = Row(
                 )
             ],
             "Median of each phase over four weeks: detect, diagnose, drain, repair, verify.",
-            unit="s",
         ),
         Question(
             "Recoveries",

@@ -81,6 +81,16 @@ INCIDENT_SILENCED = Metric(
     extra=("said",),
 )
 
+EVENT_ACTIVE = Metric(
+    name="event_active",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.NONE,
+    help="1 for ten minutes from an event on: what was done to the fabric, for annotations.",
+    valid=FLAG,
+    extra=("kind", "scope", "note"),
+)
+
 DOMAIN_UTILIZATION = Metric(
     name="domain_utilization_ratio",
     kind=Kind.GAUGE,

@@ -16,6 +16,7 @@ from alerts.generate import FOLDER as ALERTS
 from alerts.generate import RULES
 from dashboards.check import metrics_of, queries, substituted
 from dashboards.generate import boards
+from dashboards.grafana import dashboard
 from emulator.fabric import Rates
 from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.ports import PORT_INFO, UP
@@ -134,7 +135,7 @@ def test_every_panel_shows_what_the_site_has(watched: Watched) -> None:
     empty = []
     shown = 0
     for board in boards().values():
-        for query in queries(board.to_json()):
+        for query in queries(dashboard(board)):
             if not metrics_of(substituted(query)) <= with_data:
                 continue  # a supernode of this size has no such device
             shown += 1
@@ -162,4 +163,4 @@ def test_the_topology_joins_to_the_readings(watched: Watched) -> None:
 def test_the_boards_are_the_generated_ones() -> None:
     for name, board in boards().items():
         text = Path(ALERTS.parent / "dashboards" / "generated" / f"{name}.json").read_text()
-        assert json.loads(text) == board.to_json()
+        assert json.loads(text) == dashboard(board)
