@@ -235,7 +235,7 @@ def test_a_storm_that_was_called_false_silences_no_other_of_its_port() -> None:
     def script(elapsed: float) -> list[Finding]:
         began = 2 * MINUTE if elapsed < 6 * MINUTE else 50 * MINUTE
         one = finding(PFC_STORM, NEAR, began, elapsed)
-        storms = 2 * MINUTE <= elapsed < 6 * MINUTE or 50 * MINUTE <= elapsed
+        storms = 2 * MINUTE <= elapsed < 6 * MINUTE or elapsed >= 50 * MINUTE
         return [replace(one, grounds=(str(NEAR),))] if storms else []
 
     story = Story(script, [word("false", 5)])
