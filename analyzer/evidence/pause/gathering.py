@@ -8,6 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from analyzer.evidence.pause.crossings import PRIORITIES, Crossings, crossings
 from analyzer.evidence.pause.shares import IMPOSSIBLE, Shares, paused, placed
+from analyzer.evidence.pause.uncounted import uncounted
 from analyzer.evidence.pause.waiting import PAUSED, Bools, Places, Queues
 from fabrichealth.catalogue.congestion import (
     PFC_RX_FRAMES,
@@ -75,7 +76,10 @@ class Pauses:
     @property
     def congested(self) -> Floats:
         """How full each queue is, 0 to 1: by the port's load, or by the time it takes to drain."""
-        load = np.repeat(np.nan_to_num(self.carried[:, -2:]).mean(axis=1), PRIORITIES)
+        last = self.carried[:, -2:]
+        known = np.isfinite(last)
+        mean = np.where(known, last, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        load = np.repeat(mean, PRIORITIES)
         drain = self.occupancy * 8.0 / self.speed
         deep = np.nan_to_num(np.clip(drain / DEEP_SECONDS, 0.0, 1.0))
         busy = np.where(load >= AT_LINE_RATE, 1.0, deep)
@@ -85,6 +89,7 @@ class Pauses:
         """Return the queues that have to do with pauses, and those that face them."""
         level = np.nan_to_num(self.stopped.share).mean(axis=1)
         some = np.flatnonzero((level > PAUSED) | (self.congested > 0))
+        some = np.union1d(some, uncounted(self.crossings, self.stopped))
         far = self.crossings.far_queues(some)
         return np.union1d(some, far[far >= 0])
 

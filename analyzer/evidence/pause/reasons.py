@@ -9,6 +9,7 @@ from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import POLLS, Pauses, gather
 from analyzer.evidence.pause.origins import Tree, trees, victims
 from analyzer.evidence.pause.shares import Shares
+from analyzer.evidence.pause.uncounted import passed_on
 from analyzer.evidence.pause.waiting import PAUSED, Allowed, Bools, Places, Queues, Waits, waits
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE
 from fabrichealth.model import Floats, Port, View
@@ -270,7 +271,9 @@ def _reasons(view: View) -> Reasons | None:
         return None
     chosen = pauses.active()
     queues = pauses.queues(chosen)
-    graph = waits(queues, Allowed(routed=_routed(view, pauses, queues)))
+    allowed = Allowed(routed=_routed(view, pauses, queues))
+    queues = passed_on(queues, allowed)
+    graph = waits(queues, allowed)
     return Reasons(pauses, chosen, queues, graph, trees(graph, _seconds(pauses, queues)))
 
 

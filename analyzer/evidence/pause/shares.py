@@ -83,7 +83,8 @@ def rates(window: Window, polls: int, most: float = np.inf) -> tuple[Places, Flo
 
     What cannot move by more than `most` a second is laid over the polls before (`spread`).
 
-    Per second; NaN over a reset, and where nothing was read; rows that are not heard of now are
+    Per second; NaN over a reset, where nothing was read, and before a gap after which a row would
+    not have been heard: what is so old says nothing about now. Rows that are not heard of now are
     left out. Most queues of a fabric never move, so only the others are worked out.
     """
     # what came all at once at the window's edge is laid over polls before it
@@ -96,8 +97,16 @@ def rates(window: Window, polls: int, most: float = np.inf) -> tuple[Places, Flo
     times = window.at[:, -wide - 1 :][window.clock[moved]]
     steps = increases(values[moved], np.where(known[moved], times, np.nan))
     rate = steps.rate()[:, 1:]
+    with np.errstate(invalid="ignore"):
+        gap = steps.seconds[:, 1:] > FRESH_POLLS * window.period[moved, None]
     if np.isfinite(most):
-        rate = spread(rate, steps.seconds[:, 1:], most)[:, -polls:]
+        rate = spread(rate, steps.seconds[:, 1:], most)
+    gaps = np.flatnonzero(gap.any(axis=1))
+    if len(gaps):  # nearly all were read all the time
+        width = gap.shape[1]
+        latest = width - 1 - np.argmax(gap[gaps, ::-1], axis=1)
+        rate[gaps] = np.where(np.arange(width) < latest[:, None], np.nan, rate[gaps])
+    rate = rate[:, -polls:]
     if rate.shape[1] < polls:
         rate = np.concatenate([np.full((len(rate), polls - rate.shape[1]), np.nan), rate], axis=1)
     return moved, rate

@@ -180,17 +180,21 @@ def _beyond(
     onward = stopped[~queues.ends[stopped] & (queues.far[stopped] >= 0)]
     reasons = np.flatnonzero((level > floor) | (queues.congested > LEAST_OVERLAP))
     most = int(queues.priority.max(initial=0)) + 1
-    key = queues.device[reasons] * most + queues.priority[reasons]
-    order = np.argsort(key, kind="stable")
-    key, reasons = key[order], reasons[order]
     peer = queues.device[queues.far[onward]] * most + queues.priority[onward]
-    first, last = np.searchsorted(key, peer), np.searchsorted(key, peer, "right")
-    many = last - first
-    waiting = np.repeat(onward, many)
-    place = np.arange(len(waiting)) - np.repeat(np.cumsum(many) - many, many)
-    blocking = reasons[np.repeat(first, many) + place]
+    one, other = meeting(peer, queues.device[reasons] * most + queues.priority[reasons])
+    waiting, blocking = onward[one], reasons[other]
     turn = allowed.turns(queues, waiting, blocking)
     return waiting[turn], blocking[turn]
+
+
+def meeting(one: Places, other: Places) -> tuple[Places, Places]:
+    """Return the pairs of places at which `one` and `other` have the same key ([e], [e])."""
+    order = np.argsort(other, kind="stable")
+    key = other[order]
+    first, last = np.searchsorted(key, one), np.searchsorted(key, one, "right")
+    many = last - first
+    place = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+    return np.repeat(np.arange(len(one)), many), order[np.repeat(first, many) + place]
 
 
 def contained(paused: Floats, one: Places, other: Places) -> Floats:

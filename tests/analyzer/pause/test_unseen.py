@@ -72,6 +72,20 @@ def test_a_storm_behind_a_leaf_that_fell_silent_later_is_another() -> None:
     assert len(fabric.incidents) == 2
 
 
+def test_what_a_port_did_before_its_leaf_fell_silent_is_not_held_against_it_afterwards() -> None:
+    """It storms until 20; the leaf answers at 51, and then another of its hosts storms."""
+    beyond = [port for port in WAITING if port != Port("l0", "b")]
+
+    def one_then_the_other(port: Port, second: float) -> float:
+        if BEGINS < second <= 20:
+            return float(port in WAITING)
+        return float(second > 34 and (port in beyond or port == Port("l0", "a")))
+
+    fabric = Polled(one_then_the_other, reply=silent(22, 50)).until(58)
+    assert {culprit for second, *_, culprit in fabric.told if second > 50} == {"l0a/eth0"}
+    assert len(fabric.incidents) == 2
+
+
 def test_a_nic_that_says_itself_that_it_stops_a_silent_leaf_is_the_one_told() -> None:
     def reply(device: str, second: int, said: Said) -> Said:
         return {} if device == "l0" else said
