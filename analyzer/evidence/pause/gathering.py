@@ -7,6 +7,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from analyzer.evidence.pause.crossings import PRIORITIES, Crossings, crossings
+from analyzer.evidence.pause.hidden import before_hidden, speaking
 from analyzer.evidence.pause.shares import IMPOSSIBLE, Shares, paused, placed
 from analyzer.evidence.pause.uncounted import uncounted
 from analyzer.evidence.pause.waiting import PAUSED, Bools, Places, Queues
@@ -70,6 +71,8 @@ class Pauses:
     """The same of each queue, [q]: some targets are read closely for a while."""
     silent: Bools
     """Devices that say nothing of pauses themselves, whatever their neighbours say of them, [d]."""
+    speaks: Bools
+    """Ports that say anything of pauses themselves, [p]."""
     heard: Floats
     """When each device last said anything of pauses, unix seconds, [d]; NaN: never."""
 
@@ -115,6 +118,9 @@ class Pauses:
             self._dark()[ports.far_device[port]],
             self.speed[chosen],
             self.stopped.exact[chosen],
+            before_hidden(
+                ports, chosen, self.stopped, self.speaks, self.silent, self.speed[::PRIORITIES]
+            ),
         )
 
     def behind(self, chosen: Places) -> Bools:
@@ -177,7 +183,7 @@ def _gather(view: View) -> Pauses | None:
     stopped = paused(size, POLLS, by_queue[0], by_queue[2], each)
     stops = paused(size, POLLS, by_queue[1], by_queue[3], each)
     _credits(stopped, waits, waiting)
-    silent = _silent(ports, stopped, stops)
+    speaks = speaking(stopped, stops)
     far = ports.far_queues(np.arange(size))
     _fill_in(stopped, stops, far)
     periods = np.concatenate([w.period[np.isfinite(w.period)] for w in (*told, waits)])
@@ -192,7 +198,8 @@ def _gather(view: View) -> Pauses | None:
         _sent(each, emptied),
         float(np.median(periods)) if len(periods) else float("nan"),
         _pace(size, [*by_queue, (waits, np.where(waiting < 0, -1, waiting * PRIORITIES))], far),
-        silent,
+        _silent(ports, speaks),
+        speaks,
         _heard(
             ports, [*zip(told, (queue for _, queue in by_queue), strict=True), (waits, waiting)]
         ),
@@ -218,11 +225,10 @@ def _pace(size: int, told: list[tuple[Window, Places]], far: Places) -> Floats:
     return np.asarray(np.where(np.isnan(pace) & (far >= 0), pace[far], pace), np.float64)
 
 
-def _silent(ports: Crossings, stopped: Shares, stops: Shares) -> Bools:
-    """Return which devices say nothing of pauses, before their neighbours' word fills it in."""
-    told = np.isfinite(stopped.share).any(axis=1) | np.isfinite(stops.share).any(axis=1)
+def _silent(ports: Crossings, speaks: Bools) -> Bools:
+    """Return which devices say nothing of pauses, whatever their neighbours say of them."""
     silent = np.ones(int(ports.device.max(initial=-1)) + 1, np.bool_)
-    silent[ports.device[told.reshape(-1, PRIORITIES).any(axis=1)]] = False
+    silent[ports.device[speaks]] = False
     return silent
 
 

@@ -36,7 +36,7 @@ class Origin:
     queue: int
     """Number of the stopped or full queue among all of the fabric."""
     seen: bool
-    """Whether anything is read of the device that stops others."""
+    """Whether the device that stops others is read, and all that may stop it in turn."""
     forwards: bool
     """Whether the device that stops others passes on what it gets: it may have a reason itself."""
     share: float
@@ -199,9 +199,9 @@ class Reasons:
         )
 
     def _seen(self, place: int) -> bool:
-        """Return whether what faces a vertex speaks itself."""
+        """Return whether what faces a vertex speaks itself, of all that the vertex may wait for."""
         far = int(self.queues.far_device[place])
-        return far >= 0 and not bool(self.pauses.silent[far])
+        return far >= 0 and not bool(self.pauses.silent[far] or self.queues.hidden[place])
 
     @cached_property
     def _weight(self) -> Floats:

@@ -55,6 +55,8 @@ class Queues:
     """Of each queue's port, bit/s; NaN unknown."""
     exact: Bools
     """Whether its paused share is counted as time; else frames bound it from above."""
+    hidden: Bools
+    """Whether the far end is read but has another egress it may wait for that nobody tells of."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -78,6 +78,7 @@ class Clos:
             dark=np.array([devices.index(other) for _, other in names]),
             speed=np.full(len(names), 400e9),
             exact=np.ones(len(names), bool),
+            hidden=np.zeros(len(names), bool),
         )
 
     def told(self, place: int) -> str:

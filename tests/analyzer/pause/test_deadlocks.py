@@ -8,7 +8,8 @@ import pytest
 from analyzer.evidence.pause.standing import standing
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.model import Port
-from tests.analyzer.pause.polled import RING, Polled, Said
+from fabrichealth.topology import Device, Link, Topology
+from tests.analyzer.pause.polled import RING, Polled, Said, clos
 
 BEGINS, PROVEN = 10, 13
 
@@ -156,6 +157,40 @@ def test_silent_leaves_close_no_circle_and_what_is_behind_them_is_told() -> None
     fabric = Polled(behind_both, reply=leaves_are_silent).until(32)
     assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}
     assert {culprit.partition("/")[0] for *_, culprit in fabric.told} == {"l0", "l1"}
+
+
+def only_fabric_ports(device: str, second: int, said: Said) -> Said:
+    """Let leaves tell of no port that leads to a host, and hosts of nothing."""
+    if device[-1] in "ab":
+        return {}
+    return {key: value for key, value in said.items() if key[1][1] not in {"a", "b"}}
+
+
+@pytest.mark.parametrize("stopped", [behind_both, circle], ids=["two storms", "a circle"])
+def test_where_no_port_to_a_host_is_read_no_circle_is_proven(
+    stopped: Callable[[Port, float], float],
+) -> None:
+    """Slow hosts behind the leaves would look alike: they are told, or something behind them."""
+    fabric = Polled(stopped, reply=only_fabric_ports).until(32)
+    assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}
+    assert all("or something behind it, unseen" in one.because for one in fabric.incidents_open)
+    assert {culprit.partition("/")[0] for *_, culprit in fabric.told} == {"l0", "l1"}
+
+
+def test_a_port_of_management_that_says_nothing_hides_no_circle() -> None:
+    bare = clos()
+    cables = [
+        Link(a=f"{switch}/mgmt", b=f"m/{switch}", speed_gbps=1) for switch in ("l0", "l1", "s0")
+    ]
+    managed = Topology(
+        [*bare.devices.values(), Device(name="m", role="host")], [*bare.links.values(), *cables]
+    )
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        mute = {key: value for key, value in said.items() if key[1][1] != "mgmt"}
+        return {} if device == "m" else mute
+
+    assert only_deadlock(Polled(circle, moves, reply, topology=managed).until(20))
 
 
 @pytest.mark.parametrize(
