@@ -6,9 +6,10 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from analyzer.evidence.pause.containment import CLOSER
 from analyzer.evidence.pause.crossings import PRIORITIES, Crossings, crossings
 from analyzer.evidence.pause.hidden import before_hidden, speaking
-from analyzer.evidence.pause.shares import IMPOSSIBLE, Shares, paused, placed
+from analyzer.evidence.pause.shares import Shares, count_time, paused, placed
 from analyzer.evidence.pause.uncounted import uncounted
 from analyzer.evidence.pause.waiting import PAUSED, Bools, Places, Queues
 from fabrichealth.catalogue.congestion import (
@@ -118,6 +119,8 @@ class Pauses:
             self._dark()[ports.far_device[port]],
             self.speed[chosen],
             self.stopped.exact[chosen],
+            self.stopped.pace[chosen],
+            self.stopped.read[chosen],
             before_hidden(
                 ports, chosen, self.stopped, self.speaks, self.silent, self.speed[::PRIORITIES]
             ),
@@ -182,7 +185,8 @@ def _gather(view: View) -> Pauses | None:
     size = n * PRIORITIES
     stopped = paused(size, POLLS, by_queue[0], by_queue[2], each)
     stops = paused(size, POLLS, by_queue[1], by_queue[3], each)
-    _credits(stopped, waits, waiting)
+    if len(waits):  # time without credits (InfiniBand) counts as pauses of priority 0
+        count_time(stopped, waits, np.where(waiting < 0, -1, waiting * PRIORITIES), POLLS)
     speaks = speaking(stopped, stops)
     far = ports.far_queues(np.arange(size))
     _fill_in(stopped, stops, far)
@@ -232,21 +236,11 @@ def _silent(ports: Crossings, speaks: Bools) -> Bools:
     return silent
 
 
-def _credits(stopped: Shares, waits: Window, place: Places) -> None:
-    """Count time without credits (InfiniBand) as pauses of priority 0."""
-    if not len(waits):
-        return
-    told, moved, rate = placed(waits, place * PRIORITIES, POLLS, IMPOSSIBLE)
-    stopped.share[told], stopped.exact[told] = 0.0, True
-    with np.errstate(invalid="ignore"):
-        stopped.share[moved] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))
-
-
 def _fill_in(stopped: Shares, stops: Shares, far: Places) -> None:
     """Fill in what only the other end says, what it alone counts as time, or what moves there only.
 
-    A counter that stands still while the other end counts on is not kept by its device, or not
-    any more.
+    Of two that count, the one that is read more often tells more of when. A counter that stands
+    still while the other end counts on is not kept by its device, or not any more.
     """
     both = np.flatnonzero(far >= 0)
     own, other = stopped.share[both], stops.share[far[both]]
@@ -256,9 +250,14 @@ def _fill_in(stopped: Shares, stops: Shares, far: Places) -> None:
     better |= stands & exact & (np.nan_to_num(other).mean(axis=1) > PAUSED)
     ended = (own[:, -STOOD:] == 0).all(axis=1) & (other[:, -STOOD:] > COUNTS_ON).all(axis=1)
     better |= stopped.exact[both] & exact & ended
-    missing = ~np.isfinite(own).any(axis=1) | better
-    stopped.share[both[missing]] = other[missing]
-    stopped.exact[both[missing]] = exact[missing]
+    denies = (own[:, -STOOD:] > COUNTS_ON).all(axis=1) & (np.nan_to_num(other) <= PAUSED).all(
+        axis=1
+    )
+    with np.errstate(invalid="ignore"):
+        closer = CLOSER * stops.pace[far[both]] < stopped.pace[both]
+    better |= closer & stopped.exact[both] & exact & ~denies
+    missing = np.flatnonzero(~np.isfinite(own).any(axis=1) | better)
+    stopped.take(both[missing], stops, far[both[missing]])
 
 
 def _load(n: int, speed: Floats, window: Window, place: Places) -> Floats:

@@ -80,7 +80,7 @@ class Reasons:
 
     def pace(self, origin: Origin) -> float:
         """Return the seconds between polls of what an origin stops."""
-        own = float(self.pauses.pace[origin.queue])
+        own = float(self.shares(origin).pace[origin.queue])
         return own if own > 0 else self.pauses.period
 
     @staticmethod

@@ -9,7 +9,7 @@ from analyzer.evidence.pause.standing import standing
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.model import Port
 from fabrichealth.topology import Device, Link, Topology
-from tests.analyzer.pause.polled import RING, Polled, Said, clos
+from tests.analyzer.pause.polled import RING, Polled, Said, clos, routed
 
 BEGINS, PROVEN = 10, 13
 
@@ -159,6 +159,30 @@ def test_silent_leaves_close_no_circle_and_what_is_behind_them_is_told() -> None
     assert {culprit.partition("/")[0] for *_, culprit in fabric.told} == {"l0", "l1"}
 
 
+@pytest.mark.parametrize(
+    ("dark", "every", "phase"),
+    [("", 5, 4), ("", 10, 2), ("s0", 2, 1), ("s0", 3, 0), ("s0", 5, 4), ("s0", 10, 9)],
+)
+def test_a_circle_through_a_leaf_that_is_read_seldom_is_one_incident(
+    dark: str, every: int, phase: int
+) -> None:
+    """Until its next poll some of the circle may be told as a storm, but never two."""
+    begins = 92
+
+    def ring(port: Port, second: float) -> float:
+        return float(port in RING and second > begins)
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        late = device == "l1" and second % every != phase
+        return {} if late or device == dark or device[-1] in "ab" else said
+
+    fabric = Polled(ring, lambda port, second: 0.3 * (1.0 - ring(port, second)), reply).until(125)
+    assert [kind for kind, _ in fabric.open] == ["pfc.deadlock"]
+    assert {name for name, _ in fabric.incidents} == {"i1"}
+    if every <= 5:  # it was read before anything counts as a storm
+        assert only_deadlock(fabric)
+
+
 def only_fabric_ports(device: str, second: int, said: Said) -> Said:
     """Let leaves tell of no port that leads to a host, and hosts of nothing."""
     if device[-1] in "ab":
@@ -166,15 +190,18 @@ def only_fabric_ports(device: str, second: int, said: Said) -> Said:
     return {key: value for key, value in said.items() if key[1][1] not in {"a", "b"}}
 
 
-@pytest.mark.parametrize("stopped", [behind_both, circle], ids=["two storms", "a circle"])
-def test_where_no_port_to_a_host_is_read_no_circle_is_proven(
-    stopped: Callable[[Port, float], float],
-) -> None:
-    """Slow hosts behind the leaves would look alike: they are told, or something behind them."""
-    fabric = Polled(stopped, reply=only_fabric_ports).until(32)
+@pytest.mark.parametrize("topology", [clos(), routed()], ids=["by tiers", "by written routes"])
+def test_where_no_port_to_a_host_is_read_slow_hosts_are_no_circle(topology: Topology) -> None:
+    """They are told, or something behind their leaves."""
+    fabric = Polled(behind_both, reply=only_fabric_ports, topology=topology).until(32)
     assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}
     assert all("or something behind it, unseen" in one.because for one in fabric.incidents_open)
     assert {culprit.partition("/")[0] for *_, culprit in fabric.told} == {"l0", "l1"}
+
+
+def test_where_no_port_to_a_host_is_read_one_queue_that_waits_at_each_switch_is_a_circle() -> None:
+    """Slow hosts would stop all that comes down to them."""
+    assert only_deadlock(Polled(circle, moves, only_fabric_ports).until(20))
 
 
 def test_a_port_of_management_that_says_nothing_hides_no_circle() -> None:

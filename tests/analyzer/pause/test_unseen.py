@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from fabrichealth.model import Port
-from fabrichealth.topology import Route, Topology
-from tests.analyzer.pause.polled import RING, Polled, Said, clos
+from tests.analyzer.pause.polled import RING, Polled, Said, routed
 
 BEGINS = 10
 WAITING = (Port("l0", "b"), Port("s0", "l0"), Port("s1", "l0"), Port("l1", "s0"), Port("l1", "s1"))
@@ -142,24 +141,6 @@ def test_a_circle_through_a_spine_that_is_not_read_is_told_by_its_neighbours() -
 
     fabric = Polled(circle, lambda port, second: 0.0 if circle(port, second) else 0.3, reply=reply)
     assert {kind for _, kind in fabric.until(18).incidents} == {"pfc.deadlock"}
-
-
-def routed() -> Topology:
-    """Return the fabric with every route written: then no rule of tiers forbids a turn."""
-    bare = clos()
-    routes = [
-        Route(device=leaf, to=f"{far}{host}", via=(host,) if far == leaf else ("s0", "s1"))
-        for leaf in ("l0", "l1")
-        for far in ("l0", "l1")
-        for host in "ab"
-    ]
-    routes += [
-        Route(device=spine, to=f"{leaf}{host}", via=(leaf,))
-        for spine in ("s0", "s1")
-        for leaf in ("l0", "l1")
-        for host in "ab"
-    ]
-    return Topology(list(bare.devices.values()), list(bare.links.values()), routing=routes)
 
 
 @pytest.mark.parametrize(("dark", "told"), [("l0 l1", {"l0", "l1"}), ("l0", {"l0", "l1b"})])
