@@ -35,6 +35,8 @@ def unlike(pace: Floats, one: Places, other: Places) -> Places:
 
     `pace` is the seconds between polls of each queue ([n]); NaN is like any.
     """
+    if np.fmax.reduce(pace, initial=0.0) <= CLOSER * np.fmin.reduce(pace, initial=np.inf):
+        return np.empty(0, np.intp)  # most fabrics are read at one pace
     with np.errstate(invalid="ignore"):
         most, least = np.maximum(pace[one], pace[other]), np.minimum(pace[one], pace[other])
         return np.flatnonzero(most > CLOSER * least)

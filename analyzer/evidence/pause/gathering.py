@@ -250,12 +250,12 @@ def _fill_in(stopped: Shares, stops: Shares, far: Places) -> None:
     better |= stands & exact & (np.nan_to_num(other).mean(axis=1) > PAUSED)
     ended = (own[:, -STOOD:] == 0).all(axis=1) & (other[:, -STOOD:] > COUNTS_ON).all(axis=1)
     better |= stopped.exact[both] & exact & ended
-    denies = (own[:, -STOOD:] > COUNTS_ON).all(axis=1) & (np.nan_to_num(other) <= PAUSED).all(
-        axis=1
-    )
     with np.errstate(invalid="ignore"):
-        closer = CLOSER * stops.pace[far[both]] < stopped.pace[both]
-    better |= closer & stopped.exact[both] & exact & ~denies
+        often = CLOSER * stops.pace[far[both]] < stopped.pace[both]
+    some = np.flatnonzero(often & stopped.exact[both] & exact)
+    denied = (own[some, -STOOD:] > COUNTS_ON).all(axis=1)
+    denied &= (np.nan_to_num(other[some]) <= PAUSED).all(axis=1)
+    better[some] |= ~denied
     missing = np.flatnonzero(~np.isfinite(own).any(axis=1) | better)
     stopped.take(both[missing], stops, far[both[missing]])
 

@@ -185,7 +185,7 @@ def paused(
 def count_time(found: Shares, window: Window, queue: Places, polls: int) -> None:
     """Let a counter of time, each row of some queue (-1: none), say what it says."""
     told, moved, rate = placed(window, queue, polls, IMPOSSIBLE)
-    found.polled(np.where(np.isin(queue, told), queue, -1), window)
     found.share[told], found.exact[told] = 0.0, True
+    found.polled(np.where(found.exact[queue] & (queue >= 0), queue, -1), window)
     with np.errstate(invalid="ignore"):
         found.share[moved] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))

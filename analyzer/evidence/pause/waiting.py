@@ -95,8 +95,9 @@ def waits(queues: Queues, allowed: "Allowed", floor: float = PAUSED) -> Waits:
     waiting, blocking = _beyond(queues, stopped, level, allowed, floor)
     overlap = contained(queues.paused, waiting, blocking)
     apart = unlike(queues.pace, waiting, blocking)
-    pairs = waiting[apart], blocking[apart]
-    overlap[apart] = by_time(queues.paused, queues.pace, queues.read, *pairs)
+    if len(apart):
+        pairs = waiting[apart], blocking[apart]
+        overlap[apart] = by_time(queues.paused, queues.pace, queues.read, *pairs)
     full = queues.congested[blocking]
     share = np.where(level[blocking] > floor, np.maximum(overlap, full), full)
     keep = share > LEAST_OVERLAP

@@ -101,6 +101,27 @@ def test_no_switch_is_accused_when_a_circle_was_cleared() -> None:
     assert only_deadlock(fabric.until(32))
 
 
+@pytest.mark.parametrize("later", [0, 4])
+def test_two_priorities_stopped_in_one_circle_are_one_incident_that_names_both(later: int) -> None:
+    def both(device: str, second: int, said: Said) -> Said:
+        """Let priority 4 stand like the other, from so many seconds after it."""
+        more = {
+            (metric, (*labels[:2], "4")): max(value - later, 1e6)
+            for (metric, labels), value in said.items()
+            if metric in {PFC_RX_PAUSE, PFC_TX_PAUSE}
+        }
+        return {**said, **more}
+
+    fabric = Polled(circle, moves, both).until(24)
+    assert only_deadlock(fabric)
+    (incident,) = fabric.incidents_open
+    assert {name for name, _ in fabric.incidents} == {incident.incident}
+    assert "clear those of priorities 3 and 4 at " in incident.because
+    told = {(line.labels["port"], line.labels["priority"]) for line in incident.evidence}
+    assert {priority for _, priority in told} == {"3", "4"}
+    assert len(told) == 2 * len(RING)
+
+
 def test_a_deadlock_that_stands_for_minutes_keeps_its_culprit() -> None:
     def staggered(port: Port, second: float) -> float:
         if port == RING[1]:
