@@ -8,7 +8,7 @@ import numpy as np
 
 from analyzer.judge import Judge, detectors
 from analyzer.ledger import Ledger
-from benchmarks.cooling.faults import BY_NAME, CONTROLS, FAULTS, HOUR, STRENGTHS, Fault
+from benchmarks.cooling.faults import BY_NAME, CONTROLS, GROWING, HOUR, STRENGTHS, Fault
 from benchmarks.cooling.world import DAY, PERIOD, START, Case, World
 from benchmarks.corpus.last_hours import LastHours
 from fabrichealth.kinds import Severity
@@ -75,8 +75,8 @@ def of_json(plain: Sequence[dict[str, Any]]) -> list[Result]:
     return [Result(**{**one, "said": tuple(Said(**told) for told in one["said"])}) for one in plain]
 
 
-def ill_cases(chance: np.random.Generator, only: Sequence[Fault] = FAULTS) -> list[Case]:
-    """Return every fault at three strengths under two controls, each begun at its own moment."""
+def ill_cases(chance: np.random.Generator, only: Sequence[Fault] = GROWING) -> list[Case]:
+    """Return some faults at three strengths under two controls, each begun at its own moment."""
     return [
         Case(control, fault, strength, START + HEALTHY + float(chance.uniform(0, 6 * HOUR)))
         for fault in only

@@ -119,9 +119,9 @@ def _apart(one: Floats, read: Floats, least: Floats, usual: Bools) -> Floats:
     goes with load and setpoint: of a lower conductance counts what no offset explains.
     """
     found = np.zeros(one.shape)
-    said = _mean(one, _so(read, np.maximum(least, 0.0)))
     for offset in (least, OFFSET):
         with np.errstate(all="ignore"):
+            said = _mean(one, _so(read, np.maximum(least, 0.0)))
             more = np.log(said / _mean(one, _so(read, offset)))
         found = np.fmax(found, more - row_median(np.where(usual, more, np.nan))[:, None])
     return found
