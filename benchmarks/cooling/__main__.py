@@ -25,11 +25,11 @@ from benchmarks.cooling.judging import (
     of_json,
     quiet_cases,
     slow_leaks,
-    to_json,
 )
 from benchmarks.cooling.tables import figures
 from benchmarks.cooling.world import DAY, Case
 from benchmarks.halls import Telling
+from benchmarks.heard import to_json
 from benchmarks.kept import HOUSE
 
 PAGE = HOUSE / "docs" / "cooling.md"

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from benchmarks.cooling.faults import BY_NAME, FAULTS, HOUR
-from benchmarks.cooling.judging import Result, Said, ill_cases, of_json, to_json
+from benchmarks.cooling.judging import Result, Said, ill_cases, of_json
 from benchmarks.cooling.plant import SHARE, carried
 from benchmarks.cooling.tables import figures
 from benchmarks.cooling.world import PERIOD, START, Case, World
+from benchmarks.heard import to_json
 from benchmarks.skab import Told, runs, scored
 from fabrichealth.catalogue import cooling, power
 from fabrichealth.kinds import KINDS, Severity
@@ -91,7 +92,7 @@ def test_every_kind_of_cooling_has_a_fault_and_every_fault_a_case() -> None:
 
 
 def said(kind: str, at: float) -> Said:
-    return Said("cdu-000", "cdu-000", kind, int(Severity.TICKET), at, "because")
+    return Said("cdu-000", kind, int(Severity.TICKET), at, "because", "cdu-000")
 
 
 def test_what_was_said_is_counted_by_kind_and_moment() -> None:
