@@ -287,8 +287,7 @@ class World:
 
     def _pumps(self, ill: Faults) -> Floats:
         """Return which pumps turn, 1 or 0 ([pump, loop])."""
-        turning = np.round(ill.running * PUMPS)
-        return (np.arange(PUMPS)[:, None] < turning).astype(np.float64)
+        return (np.arange(PUMPS)[:, None] + 0.5 < ill.running * PUMPS).astype(np.float64)
 
     def _humidity(self, at: float, state: State) -> Floats:
         """Return relative humidity of air of 25 °C; risks bring the dew point up to the supply."""
