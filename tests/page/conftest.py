@@ -4,7 +4,7 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from fabrichealth.kinds import LINK_SUBHEALTHY, PFC_STORM, Severity
 from fabrichealth.model import Place
@@ -22,6 +22,8 @@ FLAGS = [
 ]
 WAITS = 20_000.0
 """Milliseconds until a look at the page fails."""
+
+expect.set_options(timeout=WAITS)
 
 ILL = "h000-0-a1/nvlink/0--sw-0/h000-0-a1"
 

@@ -58,7 +58,7 @@ def test_an_incident_opens_with_its_story_and_leads_to_its_link(
     expect(detail).to_contain_text("contaminated_connector 20 %")
     expect(detail).to_contain_text("device h000-0")
     detail.get_by_role("link", name=f"link {ILL}").click()
-    expect(detail.locator("h3")).to_have_text(ILL)
+    expect(detail.get_by_role("heading", name=ILL, exact=True)).to_be_visible()
     expect(detail).to_contain_text("State: subhealthy")
     health = detail.get_by_role("img", name="Health")
     expect(health.locator("canvas")).to_be_visible()

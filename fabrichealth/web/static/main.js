@@ -198,7 +198,10 @@ at("find").onchange = (event) => {
     : fabric.racks.has(name) ? "rack" : "loop";
   if (name) location.hash = address(kind, name);
 };
-window.addEventListener("hashchange", () => detail().then(() => at("detail-title").focus()));
+window.addEventListener("hashchange", () => {
+  if (location.hash && !location.hash.startsWith("#/")) return; // a place on the page itself
+  detail().then(() => at("detail-title").focus());
+});
 window.addEventListener("resize", later(200, () => { place(); map.draw(state.before); }));
 
 theme(localStorage.getItem("theme")

@@ -1,0 +1,9 @@
+from playwright.sync_api import Page
+
+class AxeResults:
+    @property
+    def violations_count(self) -> int: ...
+    def generate_report(self) -> str: ...
+
+class Axe:
+    def run(self, page: Page) -> AxeResults: ...
