@@ -98,10 +98,23 @@ class KubernetesLists:
             found.lost[what] = "not read in time"
             return True
         except SourceUnavailable as wrong:
+            if what in OPTIONAL and what not in self._served and await self._absent(path, until):
+                return False
             found.lost[what] = str(wrong)
             return True
         found.replies += pages
         return True
+
+    async def _absent(self, path: str, until: float) -> bool:
+        """Return whether the cluster has no such API: who may not list is told 403 of any."""
+        try:
+            async with asyncio.timeout_at(until):
+                await self._http.get(path.rpartition("/")[0])
+        except NoSuchResource:
+            return True
+        except (SourceUnavailable, TimeoutError):
+            return False
+        return False
 
     async def _page(self, path: str, token: str) -> Listed:
         joint = "&" if "?" in path else "?"
