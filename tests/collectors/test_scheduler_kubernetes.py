@@ -247,7 +247,7 @@ def test_pods_that_a_running_job_gives_up_wait_no_more(seen: Seen) -> None:
 def test_pods_for_which_there_is_no_node_wait_for_no_room(seen: Seen) -> None:
     own = asking("a", "", 4)
     own["spec"] = {**own["spec"], "nodeSelector": {"generation": "next"}}  # type: ignore[dict-item]  # written above
-    assert seen.pending(seen.look(nodes(host_1=4), pods(own))) == {("", "0"): 0.0}
+    assert seen.pending(seen.look(nodes(host_1=4), pods(own))) == {("pod-0", "0"): 0.0}
 
 
 @pytest.mark.parametrize(
@@ -311,9 +311,9 @@ def test_a_driver_that_nobody_knows_is_said_and_not_counted(seen: Seen) -> None:
 def test_pods_that_wait_for_a_claim_want_what_it_asks_for(seen: Seen) -> None:
     every = claiming("a", ""), claiming("b", "")  # both of one claim
     poll = seen.look(nodes(host_1=4), pods(*every), got(asked=4))
-    assert seen.pending(poll) == {("", "0"): 0.0, ("", "4"): 1.0}
+    assert seen.pending(poll) == {("pod-0", "0"): 0.0, ("pod-0", "4"): 1.0}
     other = seen.look(nodes(host_1=4), pods(*every), got(asked=4, kind="dra.net"))
-    assert seen.pending(other)["", "4"] == 0.0
+    assert seen.pending(other)["pod-0", "4"] == 0.0
 
 
 def test_what_claims_hold_is_unknown_while_they_are_not_listed(seen: Seen) -> None:
