@@ -5,7 +5,7 @@ ends without a beginning, accelerators in two jobs, names that nobody knows. Wha
 used, and what is odd is said.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -71,6 +71,28 @@ class Jobs:
     def running(self, at: float) -> tuple[Job, ...]:
         """Return those that hold accelerators at a moment."""
         return tuple(job for job in self.rows if job.runs(at))
+
+    @cached_property
+    def by_name(self) -> Mapping[str, tuple[Job, ...]]:
+        """The rows of each job, by the beginning."""
+        found: dict[str, list[Job]] = {}
+        for row in self.rows:
+            found.setdefault(row.name, []).append(row)
+        return {name: tuple(mine) for name, mine in found.items()}
+
+    def hit(self, name: str, since: float, until: float, devices: Set[str]) -> list[Job]:
+        """Return the rows of a job that was hit by what stood from `since` until then.
+
+        Those with accelerators among its `devices`; of a job that only crosses these, the one it
+        had when that began. A job that restarted elsewhere has left it behind.
+        """
+        rows = [
+            row for row in self.by_name.get(name, ()) if row.since < until and row.until > since
+        ]
+        own = [row for row in rows if not devices.isdisjoint(row.accelerators)]
+        return own or [
+            row for row in rows if not set(rows[0].accelerators).isdisjoint(row.accelerators)
+        ]
 
     @cached_property
     def oddities(self) -> tuple[Oddity, ...]:
