@@ -129,8 +129,11 @@ class DomainStraggler(Detector[DomainStragglerSettings]):
 
 
 def _accused(view: View) -> frozenset[str]:
-    """Return the devices that were found to hold others back a pass before."""
-    return frozenset(one.about.id for one in view.before if isinstance(one.about, Place))
+    """Return the devices, and the ports, that were found to hold others back a pass before."""
+    ports = [place.id for one in view.before for place in one.victims if place.type == "port"]
+    return frozenset(
+        (*ports, *(one.about.id for one in view.before if isinstance(one.about, Place)))
+    )
 
 
 def _every(view: View, bounds: Bounds, accused: frozenset[str]) -> list[Lagging]:

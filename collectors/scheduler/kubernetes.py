@@ -228,6 +228,8 @@ def _hosts(
             continue  # the rest is not free, and not told
         slices = {(one.pool, sliced(one.name)) for one in given - _whole(given)}
         host.used = many + len(_whole(given)) + len(slices)  # of which slices are held is held
+        if given and not node.total:
+            host.total = None  # claims are all that is known of it
         if host.used in (0, node.total):  # none or all of them
             host.held = tuple(map(str, range(host.used)))
         names = known[node.name].union(_indices(given, node.name))

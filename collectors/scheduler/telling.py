@@ -105,14 +105,15 @@ def _host(host: Host, names: Names, into: Columns) -> None:
             raw = f"{host.used} of {host.total} held, the host has {has}"
             into.refuse(Reason.UNSUPPORTED, str(HOST_ALLOCATED), {"device": device}, raw)
             return
-        into.take(HOST_ALLOCATED, (device,), float(host.used))
+        if host.total is not None:
+            into.take(HOST_ALLOCATED, (device,), float(host.used))
     if host.held is None:
         return
     held = {names.accelerator(host.name, one) for one in host.held}
     every = names.all_of(host)
     if host.used == 0 or len(held) == len(every) or held <= set(every):
         whole = len(held) == len(every)
-        for one in every:
+        for one in every if host.total is not None else held:  # else nobody offers the rest
             into.take(ALLOCATED, (one,), float(whole or one in held))
     else:  # another numbering than the inventory's: who they are is not known
         raw = ", ".join(sorted(held - set(every))[:4])

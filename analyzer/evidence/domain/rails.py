@@ -88,7 +88,7 @@ def slow_rails(
     """Yield who stands out among the ports of a job's hosts since `start`, signal by signal.
 
     `rules` are the least deviation, for how long (seconds), and how often it must be the first;
-    `accused` are the devices that were found to be slow a pass before.
+    `accused` are the switches of rails and the ports that were found to be slow a pass before.
     """
     bound, lasting, first = rules
     own = tuple(wholly(hosts, job.accelerators, view.topology))
@@ -157,9 +157,9 @@ def _once_in_step(
     """
     _, rails, ticks = rates.shape
     flat = rates.reshape(-1, ticks).copy()
-    by_host = np.array([host in accused for host in laid.hosts])
     by_rail = np.array([laid.switch(rail) in accused for rail in range(rails)])
-    kept = (by_host[:, None] | by_rail).reshape(-1)
+    by_port = np.array([[str(port) in accused for port in line] for line in laid.own])
+    kept = (by_port | by_rail).reshape(-1)
     least = IN_STEP / max(float(at[1] - at[0]), 1e-3)
     for _ in range(ROUNDS):
         away = -deviations(flat, CARRIES_LESS.floor, CARRIES_LESS.relative)
