@@ -1,4 +1,4 @@
-"""Kubernetes' lists: nodes, pods, resource claims, and Volcano's jobs and pod groups, in part.
+"""Kubernetes' lists: nodes, pods, claims and slices, and Volcano's jobs and pod groups, in part.
 
 A list is `{"kind": "PodList", "items": [..], "metadata": {"continue": ..}}`; `kubectl get -o json`
 prints a `List` whose items name their kind. (Kubernetes API v1, resource.k8s.io/v1; Volcano
@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from collectors.protocols.json_tree import document
-from collectors.protocols.kubernetes_claims import Claim, claim
+from collectors.protocols.kubernetes_claims import Claim, Offer, claim, offer
 from collectors.protocols.kubernetes_devices import accelerators, devices, quantity
 from collectors.protocols.kubernetes_objects import inner, moment, objects, text, words
 from fabrichealth.errors import MalformedReply
@@ -73,6 +73,7 @@ class Listed:
     pods: list[Pod] | None = None
     claims: list[Claim] | None = None
     gangs: list[Gang] | None = None
+    offers: list[Offer] | None = None
     more: str = ""
     """Token of the next page; empty at the end."""
     malformed: list[tuple[str, str]] = field(default_factory=list)
@@ -104,7 +105,8 @@ def listed(body: bytes | str, resources: Collection[str] = ()) -> Listed:
             _take(row, named, found, resources)
         except MalformedReply as wrong:
             found.malformed.append((str(named).lower(), f"{wrong}: {str(item)[:120]}"))
-    nothing = all(one is None for one in (found.nodes, found.pods, found.claims, found.gangs))
+    lists = found.nodes, found.pods, found.claims, found.gangs, found.offers
+    nothing = all(one is None for one in lists)
     if nothing and not (kind == "List" and not items):
         raise MalformedReply(f"a {kind[:40]}, which tells nothing of accelerators")
     return found
@@ -117,6 +119,8 @@ def _begin(found: Listed, kind: str) -> None:
         found.pods = found.pods or []
     elif kind == "ResourceClaim":
         found.claims = found.claims or []
+    elif kind == "ResourceSlice":
+        found.offers = found.offers or []
     elif kind in {"PodGroup", "Job"}:
         found.gangs = found.gangs or []
 
@@ -132,6 +136,8 @@ def _take(row: Mapping[str, Any], kind: str, found: Listed, resources: Collectio
         found.pods.append(_pod(row, space, name, resources))
     elif kind == "ResourceClaim" and found.claims is not None:
         found.claims.append(claim(row, space, name, resources))
+    elif kind == "ResourceSlice" and found.offers is not None:
+        found.offers.append(offer(row, name, resources))
     elif kind in {"PodGroup", "Job"} and found.gangs is not None:
         found.gangs += _gang(row, kind, space, name, resources)
 

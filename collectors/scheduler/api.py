@@ -1,7 +1,7 @@
 """API: the lists that Kubernetes and slurmrestd serve, each as a whole or not at all.
 
-Half a list of pods would look as if the other half had ended. Volcano's jobs and resource claims
-are read where the cluster has them; what it has not is asked for again each hour only.
+Half a list of pods would look as if the other half had ended. Volcano's jobs, resource claims and
+slices are read where the cluster has them; what it has not is asked for again each hour only.
 """
 
 import asyncio
@@ -18,9 +18,10 @@ NODES = "/api/v1/nodes"
 PODS = "/api/v1/pods?fieldSelector=status.phase!%3DSucceeded,status.phase!%3DFailed"
 
 OPTIONAL = {
-    "resourceclaims": tuple(
-        f"/apis/resource.k8s.io/{one}/resourceclaims" for one in ("v1", "v1beta2", "v1beta1")
-    ),
+    **{
+        what: tuple(f"/apis/resource.k8s.io/{one}/{what}" for one in ("v1", "v1beta2", "v1beta1"))
+        for what in ("resourceclaims", "resourceslices")
+    },
     "podgroups": ("/apis/scheduling.volcano.sh/v1beta1/podgroups",),
     "jobs": ("/apis/batch.volcano.sh/v1alpha1/jobs",),
 }

@@ -7,10 +7,10 @@ node is full or empty; where it is not known a host's accelerators are counted.
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from collectors.protocols.kubernetes import Gang, KubeNode, Listed, Pod
-from collectors.protocols.kubernetes_claims import Claim, Device
+from collectors.protocols.kubernetes_claims import Claim, Device, Offer
 from collectors.protocols.kubernetes_devices import device_index, sliced
 from collectors.scheduler.cluster import Cluster, Host, RunningJob, WaitingJob
 from fabrichealth.model import Reason
@@ -18,7 +18,7 @@ from fabrichealth.model import Reason
 OVER = frozenset({"Succeeded", "Failed"})
 """Phases of a pod that holds nothing any more."""
 
-HARMLESS = frozenset({"node"})
+HARMLESS = frozenset({"node", "resourceslice"})
 """Objects of which one that cannot be read hides no job."""
 
 GANG_WAITS = frozenset({"", "Pending", "Inqueue", "Restarting"})
@@ -46,6 +46,7 @@ def cluster(pages: Iterable[Listed], lost: Collection[str] = ()) -> Cluster:
     nodes: dict[str, KubeNode] | None = None
     pods: dict[tuple[str, str], Pod] | None = None
     claims: dict[tuple[str, str], Claim] = {}
+    offers: dict[str, Offer] = {}
     gangs: dict[tuple[str, str, int], Gang] | None = None
     for page in pages:
         found.malformed(page.malformed)
@@ -54,9 +55,11 @@ def cluster(pages: Iterable[Listed], lost: Collection[str] = ()) -> Cluster:
             nodes = (nodes or {}) | {one.name: one for one in page.nodes}
         if page.pods is not None:
             pods = (pods or {}) | {(one.namespace, one.name): one for one in page.pods}
+        offers |= {one.name: one for one in page.offers or ()}
         claims |= {(one.namespace, one.name): one for one in page.claims or ()}
         if page.gangs is not None:
             gangs = (gangs or {}) | {(g.namespace, g.name, g.size): g for g in page.gangs}
+    nodes = None if nodes is None else _offering(nodes, offers.values())
     every = [one for one in (pods or {}).values() if one.phase not in OVER]
     unread = [
         one for one in every if any((one.namespace, name) not in claims for name in one.claims)
@@ -75,6 +78,21 @@ def cluster(pages: Iterable[Listed], lost: Collection[str] = ()) -> Cluster:
         found.hosts = _hosts(nodes.values(), None if pods is None else placed, held, unknown)
     _refuse(unread, claims.values(), (nodes or {}).values(), found)
     return found
+
+
+def _offering(nodes: Mapping[str, KubeNode], offers: Collection[Offer]) -> dict[str, KubeNode]:
+    """Return nodes with as many as their resource slices offer, where no device plugin does."""
+    latest: dict[tuple[str, str], int] = defaultdict(int)
+    for one in offers:
+        latest[one.pool] = max(latest[one.pool], one.generation)
+    total: dict[str, int] = defaultdict(int)
+    for one in offers:
+        if one.generation == latest[one.pool]:
+            total[one.node] += one.accelerators
+    return {
+        name: node if node.total or not total[name] else replace(node, total=total[name])
+        for name, node in nodes.items()
+    }
 
 
 def _refuse(

@@ -412,3 +412,50 @@ def test_few_shares_of_a_node_that_says_it_shares_hold_nobody_knows_what(seen: S
     hall["items"][0]["metadata"]["labels"] = {"nvidia.com/gpu.replicas": "4"}
     poll = seen.look(json.dumps(hall), pods(asking("a", "host-1", 2)))
     assert seen.said(poll, HOST_ALLOCATED) == {}
+
+
+def slices(*offers: tuple[int, list[str]], tainted: str = "") -> str:
+    """Return resource slices of one pool on host-1, each (generation, names of devices)."""
+    items = [
+        {
+            "kind": "ResourceSlice",
+            "metadata": {"name": f"host-1-gpu-{number}"},
+            "spec": {
+                "driver": "gpu.nvidia.com",
+                "nodeName": "host-1",
+                "pool": {"name": "host-1", "generation": generation},
+                "devices": [
+                    {"name": name, **({"taints": [{"key": "ill"}]} if name == tainted else {})}
+                    for name in names
+                ],
+            },
+        }
+        for number, (generation, names) in enumerate(offers)
+    ]
+    return json.dumps({"kind": "ResourceSliceList", "items": items})
+
+
+CARDS = [f"gpu-{n}" for n in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("offered", "free"),
+    [
+        pytest.param(slices((1, CARDS)), 2, id="all of them"),
+        pytest.param(slices((1, [*CARDS, "gpu-0-mig-9-4-1"])), 2, id="and slices of one"),
+        pytest.param(slices((1, CARDS[:3]), (2, CARDS)), 2, id="an older generation too"),
+        pytest.param(slices((1, CARDS), tainted="gpu-3"), None, id="one is tainted"),
+        pytest.param(slices((1, CARDS[:2])), None, id="fewer than there are"),
+        pytest.param(slices(), None, id="nothing is said"),
+    ],
+)
+def test_a_node_without_a_device_plugin_offers_what_its_slices_say(
+    seen: Seen, offered: str, free: int | None
+) -> None:
+    hall = json.loads(nodes(host_1=0))
+    hall["items"][0]["status"]["capacity"] = {"cpu": "128"}
+    allocated = seen.said(
+        seen.look(json.dumps(hall), pods(claiming()), got(*GPUS), offered), ALLOCATED
+    )
+    assert allocated.get("host-1-2") == (None if free is None else 0.0)
+    assert sum(value == 0.0 for value in allocated.values()) == (free or 0)
