@@ -152,7 +152,8 @@ def queues_all_paused(many: int) -> Queues:
     return Queues(
         device, place, np.full(n, ROCE), far, device[far], np.isin(place, out), np.zeros(n, bool),
         np.isin(place, up) | np.isin(place, host), paused, np.zeros(n), device[far],
-        np.full(n, 400e9), np.ones(n, bool),
+        np.full(n, 400e9), np.ones(n, bool), np.ones(n), np.zeros(n),
+        np.zeros(n, bool),
     )  # fmt: skip
 
 

@@ -2,12 +2,12 @@
 
 Panels are laid out left to right, so they can neither overlap nor leave the page; ids are numbered
 here, so they cannot clash. The data source is a variable: a board works on any engine that speaks
-its language. grafanalib gives dashboard, targets, variables and places; how panels look is
+its language. grafanalib gives dashboard, variables, grid and places; how panels look is
 `looks`': grafanalib's own are of Grafanas before 9 (decision 19).
 """
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from grafanalib.core import (
@@ -15,28 +15,32 @@ from grafanalib.core import (
     GridPos,
     Panel,
     RowPanel,
-    Target,
     Template,
     Templating,
     Time,
 )
 
-from dashboards.board import WIDTH, Board, Query, Question, Row, Variable
+from dashboards.board import WIDTH, Board, Question, Row, Variable
+from dashboards.influxql import Untranslatable
 from dashboards.looks import look
-from fabrichealth.catalogue.verdicts import EVENT_ACTIVE, INCIDENT_INFO
+from dashboards.sources import UID, Prometheus, Source
 
 SCHEMA_VERSION = 41
 """Grafana 11 and 12 write 41; older Grafanas migrate upwards only."""
 
-SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 TAG = "fabrichealth"
 
 Plain = dict[str, Any]
 
 
-def dashboard(board: Board, others: Iterable[Board] = ()) -> Plain:
-    """Return a board as Grafana reads it; its series lead to the others that open on them."""
+def dashboard(board: Board, others: Iterable[Board] = (), source: Source | None = None) -> Plain:
+    """Return a board as Grafana reads it; its series lead to the others that open on them.
+
+    What the source cannot be asked is left out, and said at the foot.
+    """
+    asks = source or Prometheus()
     leads = [other for other in others if other.opens_on and other.uid != board.uid]
+    rows, lost = _asked(board.rows, asks)
     whole = Dashboard(
         title=board.title,
         description=board.about,
@@ -46,17 +50,51 @@ def dashboard(board: Board, others: Iterable[Board] = ()) -> Plain:
         refresh="30s",
         time=Time("now-6h", "now"),
         schemaVersion=SCHEMA_VERSION,
-        templating=Templating(list=[_datasource(), *map(_variable, board.variables)]),
-        panels=_laid_out(board.rows, leads),
+        templating=Templating(
+            list=[_datasource(asks), *(_variable(one, asks) for one in board.variables)]
+        ),
+        panels=_laid_out([*rows, *_foot(lost)], leads, asks),
     )
     plain: Plain = json.loads(json.dumps(whole, default=_plain))
     plain = {key: value for key, value in plain.items() if key in _OF_A_BOARD}
     plain["panels"] = [_modern(panel) for panel in plain["panels"]]
     plain["templating"]["list"] = [_current(one) for one in plain["templating"]["list"]]
-    plain["annotations"] = {"list": _annotations()}
+    colors = ("red", "blue")
+    plain["annotations"] = {
+        "list": [
+            {**one, "enable": True, "iconColor": color}
+            for one, color in zip(asks.annotations(), colors, strict=True)
+        ]
+    }
     plain["graphTooltip"] = 1  # one cross-hair through all panels
     plain["links"] = [_to_all()]
     return plain
+
+
+def _asked(rows: Sequence[Row], source: Source) -> tuple[list[Row], dict[str, str]]:
+    """Return the rows as the source can be asked, and why the others are left out, by title."""
+    kept: list[Row] = []
+    lost: dict[str, str] = {}
+    for row in rows:
+        panels = []
+        for panel in row.panels:
+            try:
+                panels.append(source.asks(panel))
+            except Untranslatable as why:
+                lost[f"{row.title}: {panel.title}"] = str(why)
+        if panels:
+            kept.append(Row(row.title, panels))
+    return kept, lost
+
+
+def _foot(lost: Mapping[str, str]) -> list[Row]:
+    if not lost:
+        return []
+    lines = "\n".join(f"- {title} ({why})" for title, why in lost.items())
+    about = f"This source's language cannot ask for:\n\n{lines}"
+    height = 4 + len(lost)
+    text = Question("Left out", [], about, kind="text", width=WIDTH, height=height)
+    return [Row("Left out", [text])]
 
 
 def _plain(part: Panel) -> Plain:
@@ -74,7 +112,6 @@ _OF_A_PANEL = frozenset(
 )
 _OF_A_ROW = frozenset({"id", "type", "title", "gridPos", "collapsed", "panels"})
 _OF_QUERIES = frozenset({"datasource", "targets", "description", "fieldConfig"})
-_OF_A_TARGET = frozenset({"refId", "expr", "legendFormat", "instant", "format", "datasource"})
 _OF_A_VARIABLE = frozenset(
     {"name", "label", "type", "query", "datasource", "includeAll", "multi", "allValue", "refresh"}
     | {"sort", "current", "hide"}
@@ -84,10 +121,6 @@ _OF_A_VARIABLE = frozenset(
 def _modern(panel: Plain) -> Plain:
     """Drop what Grafana stopped reading."""
     kept = {k: v for k, v in panel.items() if k in _OF_A_PANEL and v is not None}
-    if "targets" in kept:
-        kept["targets"] = [
-            {k: v for k, v in target.items() if k in _OF_A_TARGET} for target in kept["targets"]
-        ]
     if kept["type"] == "row":
         return {k: v for k, v in kept.items() if k in _OF_A_ROW}
     if kept["type"] == "text":
@@ -101,43 +134,22 @@ def _current(variable: Plain) -> Plain:
     return kept | {"current": {"text": "All", "value": "$__all"} if every else {}}
 
 
-def _datasource() -> Template:
-    return Template(name="datasource", label="Data source", type="datasource", query="prometheus")
+def _datasource(source: Source) -> Template:
+    return Template(name="datasource", label="Data source", type="datasource", query=source.kind)
 
 
-def _variable(one: Variable) -> Template:
+def _variable(one: Variable, source: Source) -> Template:
     return Template(
         name=one.name,
         label=one.label,
-        query=one.query,
-        dataSource=SOURCE,
+        query=source.drop_down(one),
+        dataSource={"type": source.kind, "uid": UID},
         includeAll=one.several,
         multi=one.several,
         allValue=".*" if one.several else None,
         refresh=2,
         sort=1,
     )
-
-
-def _annotations() -> list[Plain]:
-    """Return what is drawn across all panels: incidents that page or need a ticket, and events."""
-    incidents = f'max by (incident, kind, culprit) ({INCIDENT_INFO}{{severity=~"page|ticket"}})'
-    return [
-        _annotation("Incidents", incidents, "{{kind}}", "{{culprit}} ({{incident}})", "red"),
-        _annotation("Events", str(EVENT_ACTIVE), "{{kind}}", "{{scope}} {{note}}", "blue"),
-    ]
-
-
-def _annotation(name: str, expr: str, title: str, text: str, color: str) -> Plain:
-    return {
-        "name": name,
-        "enable": True,
-        "iconColor": color,
-        "datasource": SOURCE,
-        "target": {"refId": "Anno", "expr": expr, "interval": "60s"},
-        "titleFormat": title,
-        "textFormat": text,
-    }
 
 
 def _to_all() -> Plain:
@@ -155,7 +167,7 @@ def _to_all() -> Plain:
     }
 
 
-def _laid_out(rows: Sequence[Row], leads: Sequence[Board]) -> list[Panel]:
+def _laid_out(rows: Sequence[Row], leads: Sequence[Board], source: Source) -> list[Panel]:
     """Return the panels with ids and places: left to right, row under row."""
     found: list[Panel] = []
     number, top = 1, 0
@@ -167,7 +179,7 @@ def _laid_out(rows: Sequence[Row], leads: Sequence[Board]) -> list[Panel]:
             if left + panel.width > WIDTH:
                 left, top, deep = 0, top + deep, 0
             place = GridPos(panel.height, panel.width, left, top)
-            found.append(_panel(panel, number, place, leads))
+            found.append(_panel(panel, number, place, leads, source))
             number, left, deep = number + 1, left + panel.width, max(deep, panel.height)
         top += deep
     return found
@@ -182,7 +194,9 @@ class _Panel(Panel):
         return plain
 
 
-def _panel(one: Question, number: int, place: GridPos, leads: Sequence[Board]) -> Panel:
+def _panel(
+    one: Question, number: int, place: GridPos, leads: Sequence[Board], source: Source
+) -> Panel:
     looks = look(one)
     links = [_lead(board, one) for board in leads if frozenset(board.opens_on) <= one.labels]
     if links and "fieldConfig" in looks:
@@ -190,22 +204,11 @@ def _panel(one: Question, number: int, place: GridPos, leads: Sequence[Board]) -
     return _Panel(
         title=one.title,
         description=one.about,
-        dataSource=SOURCE,
+        dataSource={"type": source.kind, "uid": UID},
         id=number,
         gridPos=place,
-        targets=[_target(query, chr(ord("A") + n)) for n, query in enumerate(one.queries)],
+        targets=[source.target(query, chr(ord("A") + n)) for n, query in enumerate(one.queries)],
         extraJson=looks,
-    )
-
-
-def _target(query: Query, letter: str) -> Target:
-    return Target(
-        expr=query.expr,
-        legendFormat=query.legend or "__auto",
-        refId=letter,
-        instant=query.table,
-        format="table" if query.table else "time_series",
-        datasource=SOURCE,
     )
 
 

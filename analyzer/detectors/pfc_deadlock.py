@@ -19,7 +19,7 @@ from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE
 from fabrichealth.catalogue.ports import SPEED
 from fabrichealth.kinds import PFC_DEADLOCK
-from fabrichealth.model import Finding, Place, Port, View
+from fabrichealth.model import Finding, Floats, Place, Port, View
 from fabrichealth.settings import Duration, seconds
 
 
@@ -42,7 +42,7 @@ class PfcDeadlock(Detector[PfcDeadlockSettings]):
     settings_type = PfcDeadlockSettings
 
     def judge(self, view: View) -> Iterator[Finding]:
-        """Yield one finding for each circle, about the port where it began."""
+        """Yield one finding for each circle of ports, about the one where it began."""
         found = reasons(view)
         if found is None or not len(found.chosen):
             return
@@ -53,9 +53,9 @@ class PfcDeadlock(Detector[PfcDeadlockSettings]):
             finding.about: finding for finding in view.before if isinstance(finding.about, Port)
         }
         told: set[Port] = set()
-        for circle in deadlocks(found, since):
-            told.update(found.port(one) for one in circle.members.tolist())
-            yield _finding(view, found, circle, since, before)
+        for rings in _together(found, deadlocks(found, since)):
+            told.update(found.port(one) for ring in rings for one in ring.members.tolist())
+            yield _finding(view, found, rings, since, before)
         for about, finding in before.items():
             if about not in told and view.now - finding.at < POLLS * found.pauses.period:
                 yield finding  # one poll that does not show it is no end
@@ -65,48 +65,90 @@ BY_TIME = "by_time"
 """Key of whether it is known by time which queue was first."""
 
 
+def _together(found: Reasons, circles: list[Circle]) -> list[list[Circle]]:
+    """Return circles that share ports together: priorities that one wrong turn stopped alike."""
+    groups: list[tuple[set[Port], list[Circle]]] = []
+    for circle in circles:
+        ports, rings = {found.port(one) for one in circle.members.tolist()}, [circle]
+        for group in [one for one in groups if one[0] & ports]:
+            groups.remove(group)
+            ports, rings = ports | group[0], [*group[1], *rings]
+        groups.append((ports, rings))
+    return [rings for _, rings in groups]
+
+
 def _finding(
     view: View,
     found: Reasons,
-    circle: Circle,
-    since: np.ndarray[tuple[int], np.dtype[np.float64]],
+    circles: list[Circle],
+    since: Floats,
     before: dict[Port, Finding],
 ) -> Finding:
-    priority = int(found.queues.priority[circle.trigger])
-    members = [found.port(one) for one in circle.members.tolist()]
+    every = {found.port(one) for circle in circles for one in circle.members.tolist()}
     # who was first is known while the window still holds it: what was said of this circle holds
-    about = next((one for one in members if one in before), found.port(circle.trigger))
-    known = before.get(about)
-    by_time = circle.by_time if known is None else bool(known.detail.get(BY_TIME))
-    start = members.index(about)
-    ring = [*members[start:], *members[:start]]
-    began = float(since[circle.trigger])
-    began = began if known is None else min(began, known.since)
+    was = next((port for port in before if port in every), None)
+    known = None if was is None else before[was]
+    first = min(circles, key=lambda circle: float(since[circle.trigger]))
+    about = found.port(first.trigger) if was is None else was
+    by_time = first.by_time if known is None else bool(known.detail.get(BY_TIME))
+    began = float(since[first.trigger])
     how = (
         "it was paused first"
         if by_time
         else "most queues outside the circle feed it (polls are too coarse to tell which was first)"
     )
-    return Finding(
-        kind=PFC_DEADLOCK,
-        about=about,
-        score=1.0,
-        since=began,
-        at=view.now,
-        evidence=[
+    rings: dict[tuple[Port, ...], list[int]] = {}
+    lines = []
+    for circle in sorted(circles, key=lambda one: int(found.queues.priority[one.trigger])):
+        priority = int(found.queues.priority[circle.trigger])
+        ring, places = _from(about, found, circle)
+        rings.setdefault(ring, []).append(priority)
+        lines += [
             evidence(
                 PFC_RX_PAUSE, (*port, str(priority)),
                 float(np.nan_to_num(found.queues.paused[place, -2:]).mean()), view.now,
                 f"paused in every poll and sending nothing; waits for {following}", 0.0, "ratio",
             )
-            for place, port, following in zip(
-                np.roll(circle.members, -start).tolist(), ring, [*ring[1:], ring[0]], strict=True
-            )
-        ],
-        because=(
-            f"{len(ring)} queues of priority {priority} wait for each other in a circle, "
-            f"{' -> '.join(str(port) for port in (*ring, ring[0]))}; clear that of {about}: {how}"
+            for place, port, following in zip(places, ring, [*ring[1:], ring[0]], strict=True)
+        ]  # fmt: skip
+    return Finding(
+        kind=PFC_DEADLOCK,
+        about=about,
+        score=1.0,
+        since=began if known is None else min(began, known.since),
+        at=view.now,
+        evidence=lines,
+        because="; ".join(
+            _told(ring, priorities, how if ring[0] == about else f"it does not pass {about}")
+            for ring, priorities in sorted(rings.items(), key=lambda one: one[0][0] != about)
         ),
-        victims=tuple(Place("port", str(port)) for port in ring[1:]),
+        victims=tuple(
+            Place("port", str(port))
+            for port in dict.fromkeys(port for ring in rings for port in ring)
+            if port != about
+        ),
         detail={BY_TIME: float(by_time)},
-    )  # fmt: skip
+    )
+
+
+def _from(about: Port, found: Reasons, circle: Circle) -> tuple[tuple[Port, ...], list[int]]:
+    """Return the ports of a circle and their vertices, from a port on if it is one of them."""
+    members = circle.members.tolist()
+    ports = [found.port(one) for one in members]
+    start = ports.index(about if about in ports else found.port(circle.trigger))
+    return (*ports[start:], *ports[:start]), [*members[start:], *members[:start]]
+
+
+def _told(ring: tuple[Port, ...], priorities: list[int], how: str) -> str:
+    """Return in words which queues wait for each other, and which to clear."""
+    way = " -> ".join(str(port) for port in (*ring, ring[0]))
+    if len(priorities) == 1:
+        which, clear = f"of priority {priorities[0]}", "that of"
+    else:
+        *some, last = priorities
+        named = f"priorities {', '.join(map(str, some))} and {last}"
+        which, clear = f"of each of {named}", f"those of {named} at"
+    return (
+        f"{len(ring)} queues {which} wait for each other in a circle, {way}; "
+        f"clear {clear} {ring[0]}: {how}"
+    )

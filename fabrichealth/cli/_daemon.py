@@ -11,12 +11,14 @@ from typing import Any
 from collectors.sharding import WHOLE, Shard
 from fabrichealth.cli._api import Api
 from fabrichealth.cli._collecting import Collecting
+from fabrichealth.cli._page_api import PageApi
 from fabrichealth.cli._site import Setup, load
 from fabrichealth.errors import FabricHealthError, SiteError
 from fabrichealth.runtime.alertmanager import Alertmanager
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.runtime.systemd import notify, reloading
 from fabrichealth.web.access import Access, read_access
+from fabrichealth.web.page import Page
 from fabrichealth.web.server import application, serve
 
 log = logging.getLogger("fabrichealth")
@@ -66,7 +68,7 @@ async def live(
         app = application(
             collecting.exporter,
             clock.now,
-            routes=api.routes(),
+            routes=[*api.routes(), *PageApi(collecting).routes(), *Page().routes()],
             waiting_for=collecting.waiting_for,
             access=access,
         )

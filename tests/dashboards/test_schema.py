@@ -104,7 +104,8 @@ def complaints(tmp_path: Path, boards: dict[str, dict[str, Any]]) -> list[str]:
 
 
 BOARDS = {
-    Path(name).stem: json.loads(text) for name, text in files().items() if name.endswith(".json")
+    name.removeprefix("generated/").removesuffix(".json").replace("/", "_"): json.loads(text)
+    for name, text in files().items()
 }
 
 

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
 from analyzer.evidence.pause.standing import Standing
-from analyzer.evidence.pause.waiting import Bools, Places, Queues, Waits
+from analyzer.evidence.pause.waiting import Bools, Places, Queues, Waits, doubted
 from fabrichealth.model import Floats
 
 
@@ -33,17 +33,18 @@ class Circle:
 def closed(queues: Queues, graph: Waits, stand: Standing, late: Bools | None = None) -> Bools:
     """Return which standing queues wait, on every way, for others that stand ([n]).
 
-    From the others a way leads to something that may let go: a host, whatever is not read, or a
-    queue that moves, though not so much that nothing that waits for it could stand still. A
-    switch that stops others for no reason that the rule of tiers knows is none of these.
-    `graph` is who waits for whom by what is known of routes; `late` ([n]) says where the far end
-    has not told yet what it waits for itself: that may be a way out.
+    From the others a way leads to something that may let go: a host, whatever is not read (a
+    device, or a port of it to a host, if more waits there), or a queue that moves, though not so
+    much that nothing that waits for it could stand still. A switch that stops others for no reason
+    that the rule of tiers knows is none of these. `graph` is who waits for whom by what is known of
+    routes; `late` ([n]) says where the far end has not told yet what it waits for itself: that may
+    be a way out.
     """
     waiting = np.bincount(graph.blocking, minlength=graph.vertices)
     holding = np.ones(graph.vertices, bool)
     holding[: graph.n] = stand.still | stand.holding(waiting[: graph.n])
     out = np.zeros(graph.vertices, bool)
-    out[: graph.n] = ~stand.still & holding[: graph.n]
+    out[: graph.n] = (~stand.still & holding[: graph.n]) | doubted(queues)
     out[graph.n :] = queues.ends | queues.unseen | (queues.far < 0)
     if late is not None:
         out[: graph.n] |= late

@@ -3,24 +3,44 @@
 import numpy as np
 
 from analyzer.evidence.pause.circles import Circle, circles, closed
+from analyzer.evidence.pause.containment import CLOSER
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import POLLS
 from analyzer.evidence.pause.reasons import Reasons
 from analyzer.evidence.pause.standing import LEAST_POLLS, Standing, standing
-from analyzer.evidence.pause.waiting import Allowed, Bools, waits
+from analyzer.evidence.pause.waiting import PAUSED, Allowed, Bools, Places, waits
 from fabrichealth.model import Floats, Port
 
 
 def stands(found: Reasons, polls: int = LEAST_POLLS, before: int = 0) -> Standing:
-    """Return how the vertices stand by so many polls, or stood some polls before."""
-    pauses, chosen, until = found.pauses, found.chosen, POLLS - before
-    return standing(
-        found.queues.paused[:, :until],
-        pauses.stopped.exact[chosen],
-        pauses.sent[chosen, :until],
-        pauses.carried[chosen // PRIORITIES, :until],
-        polls,
+    """Return how the vertices stand by so many polls, or stood some before, of the shortest.
+
+    How a queue moves that was stopped within its newest poll, one longer than others are, is not
+    known yet: it may stand since, and by one poll is taken to.
+    """
+    pauses, chosen, pace = found.pauses, found.chosen, found.queues.pace
+    shortest = float(np.fmin.reduce(pace, initial=np.inf))
+    with np.errstate(invalid="ignore"):
+        seldom = pace > CLOSER * shortest
+    back = np.full(len(chosen), before)
+    back[seldom] = (before * shortest / pace[seldom]).astype(np.intp)
+    paused = _earlier(found.queues.paused, back)
+    exact = pauses.stopped.exact[chosen]
+    sent = _earlier(pauses.sent[chosen], back)
+    stand = standing(
+        paused, exact, sent, _earlier(pauses.carried[chosen // PRIORITIES], back), polls
     )
+    last = np.nan_to_num(paused[:, -2:])
+    begun = seldom & exact & (last[:, 1] > PAUSED) & (last[:, 1] > last[:, 0])
+    still = stand.still | begun if polls == 1 else stand.still
+    return Standing(still, np.where(begun, np.nan, stand.rate))
+
+
+def _earlier(share: Floats, back: Places) -> Floats:
+    """Return the shares of [n, k] polls as they were so many polls back each ([n]); NaN unknown."""
+    column = np.arange(share.shape[1])[None, :] - back[:, None]
+    taken = np.take_along_axis(share, np.maximum(column, 0), axis=1)
+    return np.asarray(np.where(column < 0, np.nan, taken), np.float64)
 
 
 def deadlocks(found: Reasons, since: Floats) -> list[Circle]:

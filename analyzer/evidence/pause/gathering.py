@@ -6,8 +6,11 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
 
+from analyzer.evidence.pause.containment import CLOSER
 from analyzer.evidence.pause.crossings import PRIORITIES, Crossings, crossings
-from analyzer.evidence.pause.shares import IMPOSSIBLE, Shares, paused, placed
+from analyzer.evidence.pause.hidden import before_hidden, speaking
+from analyzer.evidence.pause.shares import Shares, count_time, paused, placed
+from analyzer.evidence.pause.uncounted import uncounted
 from analyzer.evidence.pause.waiting import PAUSED, Bools, Places, Queues
 from fabrichealth.catalogue.congestion import (
     PFC_RX_FRAMES,
@@ -69,13 +72,18 @@ class Pauses:
     """The same of each queue, [q]: some targets are read closely for a while."""
     silent: Bools
     """Devices that say nothing of pauses themselves, whatever their neighbours say of them, [d]."""
+    speaks: Bools
+    """Ports that say anything of pauses themselves, [p]."""
     heard: Floats
     """When each device last said anything of pauses, unix seconds, [d]; NaN: never."""
 
     @property
     def congested(self) -> Floats:
         """How full each queue is, 0 to 1: by the port's load, or by the time it takes to drain."""
-        load = np.repeat(np.nan_to_num(self.carried[:, -2:]).mean(axis=1), PRIORITIES)
+        last = self.carried[:, -2:]
+        known = np.isfinite(last)
+        mean = np.where(known, last, 0.0).sum(axis=1) / np.maximum(known.sum(axis=1), 1)
+        load = np.repeat(mean, PRIORITIES)
         drain = self.occupancy * 8.0 / self.speed
         deep = np.nan_to_num(np.clip(drain / DEEP_SECONDS, 0.0, 1.0))
         busy = np.where(load >= AT_LINE_RATE, 1.0, deep)
@@ -85,6 +93,7 @@ class Pauses:
         """Return the queues that have to do with pauses, and those that face them."""
         level = np.nan_to_num(self.stopped.share).mean(axis=1)
         some = np.flatnonzero((level > PAUSED) | (self.congested > 0))
+        some = np.union1d(some, uncounted(self.crossings, self.stopped))
         far = self.crossings.far_queues(some)
         return np.union1d(some, far[far >= 0])
 
@@ -110,6 +119,11 @@ class Pauses:
             self._dark()[ports.far_device[port]],
             self.speed[chosen],
             self.stopped.exact[chosen],
+            self.stopped.pace[chosen],
+            self.stopped.read[chosen],
+            before_hidden(
+                ports, chosen, self.stopped, self.speaks, self.silent, self.speed[::PRIORITIES]
+            ),
         )
 
     def behind(self, chosen: Places) -> Bools:
@@ -171,8 +185,9 @@ def _gather(view: View) -> Pauses | None:
     size = n * PRIORITIES
     stopped = paused(size, POLLS, by_queue[0], by_queue[2], each)
     stops = paused(size, POLLS, by_queue[1], by_queue[3], each)
-    _credits(stopped, waits, waiting)
-    silent = _silent(ports, stopped, stops)
+    if len(waits):  # time without credits (InfiniBand) counts as pauses of priority 0
+        count_time(stopped, waits, np.where(waiting < 0, -1, waiting * PRIORITIES), POLLS)
+    speaks = speaking(stopped, stops)
     far = ports.far_queues(np.arange(size))
     _fill_in(stopped, stops, far)
     periods = np.concatenate([w.period[np.isfinite(w.period)] for w in (*told, waits)])
@@ -187,7 +202,8 @@ def _gather(view: View) -> Pauses | None:
         _sent(each, emptied),
         float(np.median(periods)) if len(periods) else float("nan"),
         _pace(size, [*by_queue, (waits, np.where(waiting < 0, -1, waiting * PRIORITIES))], far),
-        silent,
+        _silent(ports, speaks),
+        speaks,
         _heard(
             ports, [*zip(told, (queue for _, queue in by_queue), strict=True), (waits, waiting)]
         ),
@@ -213,29 +229,18 @@ def _pace(size: int, told: list[tuple[Window, Places]], far: Places) -> Floats:
     return np.asarray(np.where(np.isnan(pace) & (far >= 0), pace[far], pace), np.float64)
 
 
-def _silent(ports: Crossings, stopped: Shares, stops: Shares) -> Bools:
-    """Return which devices say nothing of pauses, before their neighbours' word fills it in."""
-    told = np.isfinite(stopped.share).any(axis=1) | np.isfinite(stops.share).any(axis=1)
+def _silent(ports: Crossings, speaks: Bools) -> Bools:
+    """Return which devices say nothing of pauses, whatever their neighbours say of them."""
     silent = np.ones(int(ports.device.max(initial=-1)) + 1, np.bool_)
-    silent[ports.device[told.reshape(-1, PRIORITIES).any(axis=1)]] = False
+    silent[ports.device[speaks]] = False
     return silent
-
-
-def _credits(stopped: Shares, waits: Window, place: Places) -> None:
-    """Count time without credits (InfiniBand) as pauses of priority 0."""
-    if not len(waits):
-        return
-    told, moved, rate = placed(waits, place * PRIORITIES, POLLS, IMPOSSIBLE)
-    stopped.share[told], stopped.exact[told] = 0.0, True
-    with np.errstate(invalid="ignore"):
-        stopped.share[moved] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))
 
 
 def _fill_in(stopped: Shares, stops: Shares, far: Places) -> None:
     """Fill in what only the other end says, what it alone counts as time, or what moves there only.
 
-    A counter that stands still while the other end counts on is not kept by its device, or not
-    any more.
+    Of two that count, the one that is read more often tells more of when. A counter that stands
+    still while the other end counts on is not kept by its device, or not any more.
     """
     both = np.flatnonzero(far >= 0)
     own, other = stopped.share[both], stops.share[far[both]]
@@ -245,9 +250,14 @@ def _fill_in(stopped: Shares, stops: Shares, far: Places) -> None:
     better |= stands & exact & (np.nan_to_num(other).mean(axis=1) > PAUSED)
     ended = (own[:, -STOOD:] == 0).all(axis=1) & (other[:, -STOOD:] > COUNTS_ON).all(axis=1)
     better |= stopped.exact[both] & exact & ended
-    missing = ~np.isfinite(own).any(axis=1) | better
-    stopped.share[both[missing]] = other[missing]
-    stopped.exact[both[missing]] = exact[missing]
+    with np.errstate(invalid="ignore"):
+        often = CLOSER * stops.pace[far[both]] < stopped.pace[both]
+    some = np.flatnonzero(often & stopped.exact[both] & exact)
+    denied = (own[some, -STOOD:] > COUNTS_ON).all(axis=1)
+    denied &= (np.nan_to_num(other[some]) <= PAUSED).all(axis=1)
+    better[some] |= ~denied
+    missing = np.flatnonzero(~np.isfinite(own).any(axis=1) | better)
+    stopped.take(both[missing], stops, far[both[missing]])
 
 
 def _load(n: int, speed: Floats, window: Window, place: Places) -> Floats:

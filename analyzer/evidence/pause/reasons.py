@@ -9,6 +9,7 @@ from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import POLLS, Pauses, gather
 from analyzer.evidence.pause.origins import Tree, trees, victims
 from analyzer.evidence.pause.shares import Shares
+from analyzer.evidence.pause.uncounted import passed_on
 from analyzer.evidence.pause.waiting import PAUSED, Allowed, Bools, Places, Queues, Waits, waits
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE
 from fabrichealth.model import Floats, Port, View
@@ -35,7 +36,7 @@ class Origin:
     queue: int
     """Number of the stopped or full queue among all of the fabric."""
     seen: bool
-    """Whether anything is read of the device that stops others."""
+    """Whether the device that stops others is read, and all that may stop it in turn."""
     forwards: bool
     """Whether the device that stops others passes on what it gets: it may have a reason itself."""
     share: float
@@ -79,7 +80,7 @@ class Reasons:
 
     def pace(self, origin: Origin) -> float:
         """Return the seconds between polls of what an origin stops."""
-        own = float(self.pauses.pace[origin.queue])
+        own = float(self.shares(origin).pace[origin.queue])
         return own if own > 0 else self.pauses.period
 
     @staticmethod
@@ -198,9 +199,9 @@ class Reasons:
         )
 
     def _seen(self, place: int) -> bool:
-        """Return whether what faces a vertex speaks itself."""
+        """Return whether what faces a vertex speaks itself, of all that the vertex may wait for."""
         far = int(self.queues.far_device[place])
-        return far >= 0 and not bool(self.pauses.silent[far])
+        return far >= 0 and not bool(self.pauses.silent[far] or self.queues.hidden[place])
 
     @cached_property
     def _weight(self) -> Floats:
@@ -270,7 +271,9 @@ def _reasons(view: View) -> Reasons | None:
         return None
     chosen = pauses.active()
     queues = pauses.queues(chosen)
-    graph = waits(queues, Allowed(routed=_routed(view, pauses, queues)))
+    allowed = Allowed(routed=_routed(view, pauses, queues))
+    queues = passed_on(queues, allowed)
+    graph = waits(queues, allowed)
     return Reasons(pauses, chosen, queues, graph, trees(graph, _seconds(pauses, queues)))
 
 

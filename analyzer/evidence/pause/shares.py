@@ -32,6 +32,28 @@ class Shares:
     share: Floats
     exact: Bools
     """Whether it comes from a counter of time ([n]); else it is an upper bound."""
+    pace: Floats
+    """Seconds between these polls ([n]); NaN unknown."""
+    read: Floats
+    """When the newest was read, unix seconds ([n]); NaN unknown."""
+
+    def take(self, queue: Places, other: "Shares", source: Places) -> None:
+        """Let some queues say what others of another direction or counter say."""
+        self.share[queue], self.exact[queue] = other.share[source], other.exact[source]
+        self.pace[queue], self.read[queue] = other.pace[source], other.read[source]
+
+    def polled(self, queue: Places, window: Window) -> None:
+        """Note how the rows of a window, each of some queue (-1: none), were polled."""
+        known = queue >= 0
+        self.pace[queue[known]] = window.period[known]
+        self.read[queue[known]] = window.last_at[known]
+
+
+def nothing(n: int, polls: int) -> Shares:
+    """Return the shares of queues of which nothing is known."""
+    return Shares(
+        np.full((n, polls), np.nan), np.zeros(n, bool), np.full(n, np.nan), np.full(n, np.nan)
+    )
 
 
 def most_per_frame(bits_per_second: Floats) -> Floats:
@@ -83,7 +105,8 @@ def rates(window: Window, polls: int, most: float = np.inf) -> tuple[Places, Flo
 
     What cannot move by more than `most` a second is laid over the polls before (`spread`).
 
-    Per second; NaN over a reset, and where nothing was read; rows that are not heard of now are
+    Per second; NaN over a reset, where nothing was read, and before a gap after which a row would
+    not have been heard: what is so old says nothing about now. Rows that are not heard of now are
     left out. Most queues of a fabric never move, so only the others are worked out.
     """
     # what came all at once at the window's edge is laid over polls before it
@@ -96,8 +119,16 @@ def rates(window: Window, polls: int, most: float = np.inf) -> tuple[Places, Flo
     times = window.at[:, -wide - 1 :][window.clock[moved]]
     steps = increases(values[moved], np.where(known[moved], times, np.nan))
     rate = steps.rate()[:, 1:]
+    with np.errstate(invalid="ignore"):
+        gap = steps.seconds[:, 1:] > FRESH_POLLS * window.period[moved, None]
     if np.isfinite(most):
-        rate = spread(rate, steps.seconds[:, 1:], most)[:, -polls:]
+        rate = spread(rate, steps.seconds[:, 1:], most)
+    gaps = np.flatnonzero(gap.any(axis=1))
+    if len(gaps):  # nearly all were read all the time
+        width = gap.shape[1]
+        latest = width - 1 - np.argmax(gap[gaps, ::-1], axis=1)
+        rate[gaps] = np.where(np.arange(width) < latest[:, None], np.nan, rate[gaps])
+    rate = rate[:, -polls:]
     if rate.shape[1] < polls:
         rate = np.concatenate([np.full((len(rate), polls - rate.shape[1]), np.nan), rate], axis=1)
     return moved, rate
@@ -138,17 +169,23 @@ def paused(
     `seconds` and `frames` are the counters of time and of frames of one direction, each with
     the queue of every row (-1: none); `speed` is each queue's in bit/s ([n]), NaN unknown.
     """
-    share = np.full((n, polls), np.nan)
-    exact = np.zeros(n, bool)
+    found = nothing(n, polls)
     window, queue = frames
     if len(window):
         told, moved, rate = placed(window, queue, polls)
-        share[told] = 0.0
-        share[moved] = np.minimum(rate * most_per_frame(speed[moved])[:, None], 1.0)
+        found.polled(queue, window)
+        found.share[told] = 0.0
+        found.share[moved] = np.minimum(rate * most_per_frame(speed[moved])[:, None], 1.0)
     window, queue = seconds
     if len(window):
-        told, moved, rate = placed(window, queue, polls, IMPOSSIBLE)
-        share[told], exact[told] = 0.0, True
-        with np.errstate(invalid="ignore"):
-            share[moved] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))
-    return Shares(share, exact)
+        count_time(found, window, queue, polls)
+    return found
+
+
+def count_time(found: Shares, window: Window, queue: Places, polls: int) -> None:
+    """Let a counter of time, each row of some queue (-1: none), say what it says."""
+    told, moved, rate = placed(window, queue, polls, IMPOSSIBLE)
+    found.share[told], found.exact[told] = 0.0, True
+    found.polled(np.where(found.exact[queue] & (queue >= 0), queue, -1), window)
+    with np.errstate(invalid="ignore"):
+        found.share[moved] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))

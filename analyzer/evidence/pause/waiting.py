@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from analyzer.evidence.pause.containment import CLOSER, by_time, contained, unlike
 from fabrichealth.model import Floats
 
 Places = NDArray[np.intp]
@@ -55,6 +56,12 @@ class Queues:
     """Of each queue's port, bit/s; NaN unknown."""
     exact: Bools
     """Whether its paused share is counted as time; else frames bound it from above."""
+    pace: Floats
+    """Seconds between the polls of its paused share; NaN unknown."""
+    read: Floats
+    """When the newest of these was read, unix seconds; NaN unknown."""
+    hidden: Bools
+    """Whether the far end is read but has another egress it may wait for that nobody tells of."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -87,6 +94,10 @@ def waits(queues: Queues, allowed: "Allowed", floor: float = PAUSED) -> Waits:
     stopped = np.flatnonzero(level > floor)
     waiting, blocking = _beyond(queues, stopped, level, allowed, floor)
     overlap = contained(queues.paused, waiting, blocking)
+    apart = unlike(queues.pace, waiting, blocking)
+    if len(apart):
+        pairs = waiting[apart], blocking[apart]
+        overlap[apart] = by_time(queues.paused, queues.pace, queues.read, *pairs)
     full = queues.congested[blocking]
     share = np.where(level[blocking] > floor, np.maximum(overlap, full), full)
     keep = share > LEAST_OVERLAP
@@ -109,8 +120,8 @@ def waits(queues: Queues, allowed: "Allowed", floor: float = PAUSED) -> Waits:
 class Allowed:
     """Which turns packets may take at a device: from the queue they wait in, to an egress.
 
-    At one that is not read no more is believed than what goes up, or further down towards hosts:
-    what its other queues wait for would else be made up.
+    At one that is not read, or where a host is not, no more is believed than what goes up, or
+    further down towards hosts: what its other queues wait for would else be made up.
     """
 
     valley_free: bool = True
@@ -127,7 +138,7 @@ class Allowed:
             possible &= ~(down & queues.upward[blocking])
         if self.routed is not None:
             possible |= self.routed[blocking] & ~back
-        blind = queues.unseen[waiting]
+        blind = (queues.unseen | doubted(queues))[waiting]
         possible &= ~blind | queues.upward[waiting] | _downward(queues)[blocking]
         return np.asarray(possible, np.bool_)
 
@@ -136,6 +147,22 @@ def _downward(queues: Queues) -> Bools:
     """Return which queues lead towards hosts ([n]): to one, or to what calls the way back up."""
     back = queues.upward[np.maximum(queues.far, 0)] & (queues.far >= 0)
     return np.asarray(queues.ends | back, np.bool_)
+
+
+def doubted(queues: Queues) -> Bools:
+    """Return which queues wait where a hidden egress would explain them as well as a circle ([n]).
+
+    A slow host stops all that comes its way; a circle alone stops one queue. So it does if another
+    that comes the same way waits there too, or was not asked as often.
+    """
+    if not queues.hidden.any():
+        return queues.hidden
+    with np.errstate(invalid="ignore"):
+        seldom = queues.pace > CLOSER * np.fmin.reduce(queues.pace, initial=np.inf)
+    waits = (np.nan_to_num(queues.paused[:, -2:]).max(axis=1) > PAUSED) | seldom
+    keys = np.stack([queues.far_device, queues.priority, queues.upward])
+    _, way = np.unique(keys, axis=1, return_inverse=True)
+    return np.asarray(queues.hidden & (np.bincount(way, waits)[way] - waits > 0), np.bool_)
 
 
 def _unexplained(queues: Queues, waiting: Places, share: Floats) -> tuple[Places, Floats]:
@@ -180,26 +207,18 @@ def _beyond(
     onward = stopped[~queues.ends[stopped] & (queues.far[stopped] >= 0)]
     reasons = np.flatnonzero((level > floor) | (queues.congested > LEAST_OVERLAP))
     most = int(queues.priority.max(initial=0)) + 1
-    key = queues.device[reasons] * most + queues.priority[reasons]
-    order = np.argsort(key, kind="stable")
-    key, reasons = key[order], reasons[order]
     peer = queues.device[queues.far[onward]] * most + queues.priority[onward]
-    first, last = np.searchsorted(key, peer), np.searchsorted(key, peer, "right")
-    many = last - first
-    waiting = np.repeat(onward, many)
-    place = np.arange(len(waiting)) - np.repeat(np.cumsum(many) - many, many)
-    blocking = reasons[np.repeat(first, many) + place]
+    one, other = meeting(peer, queues.device[reasons] * most + queues.priority[reasons])
+    waiting, blocking = onward[one], reasons[other]
     turn = allowed.turns(queues, waiting, blocking)
     return waiting[turn], blocking[turn]
 
 
-def contained(paused: Floats, one: Places, other: Places) -> Floats:
-    """Return for how much of `one`'s paused time `other` was paused too ([e], 0 to 1).
-
-    Containment and not a correlation: who waits is paused at most while its reason lasts, and
-    polls of a second and more cannot tell which was first.
-    """
-    a, b = np.nan_to_num(paused[one]), np.nan_to_num(paused[other])
-    total = a.sum(axis=1)
-    both = np.minimum(a, b).sum(axis=1)
-    return np.asarray(np.divide(both, total, out=np.zeros(len(one)), where=total > 0), np.float64)
+def meeting(one: Places, other: Places) -> tuple[Places, Places]:
+    """Return the pairs of places at which `one` and `other` have the same key ([e], [e])."""
+    order = np.argsort(other, kind="stable")
+    key = other[order]
+    first, last = np.searchsorted(key, one), np.searchsorted(key, one, "right")
+    many = last - first
+    place = np.arange(many.sum()) - np.repeat(np.cumsum(many) - many, many)
+    return np.repeat(np.arange(len(one)), many), order[np.repeat(first, many) + place]

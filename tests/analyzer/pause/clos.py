@@ -78,6 +78,9 @@ class Clos:
             dark=np.array([devices.index(other) for _, other in names]),
             speed=np.full(len(names), 400e9),
             exact=np.ones(len(names), bool),
+            pace=np.ones(len(names)),
+            read=np.full(len(names), 1000.0),
+            hidden=np.zeros(len(names), bool),
         )
 
     def told(self, place: int) -> str:

@@ -14,7 +14,7 @@ from fabrichealth.catalogue.ports import SPEED, TX_BYTES
 from fabrichealth.events import Event
 from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, Incident, Labels, Port
-from fabrichealth.topology import Device, Link, Topology
+from fabrichealth.topology import Device, Link, Route, Topology
 
 START = 1_800_000_000.0
 LINE = 400e9
@@ -35,6 +35,24 @@ def clos() -> Topology:
             devices.append(Device(name=f"{leaf}{host}", role="host"))
             links.append(Link(a=f"{leaf}/{host}", b=f"{leaf}{host}/eth0"))
     return Topology(devices, links)
+
+
+def routed() -> Topology:
+    """Return the fabric with every route written: then no rule of tiers forbids a turn."""
+    bare = clos()
+    routes = [
+        Route(device=leaf, to=f"{far}{host}", via=(host,) if far == leaf else ("s0", "s1"))
+        for leaf in ("l0", "l1")
+        for far in ("l0", "l1")
+        for host in "ab"
+    ]
+    routes += [
+        Route(device=spine, to=f"{leaf}{host}", via=(leaf,))
+        for spine in ("s0", "s1")
+        for leaf in ("l0", "l1")
+        for host in "ab"
+    ]
+    return Topology(list(bare.devices.values()), list(bare.links.values()), routing=routes)
 
 
 def never(port: Port, second: float) -> float:

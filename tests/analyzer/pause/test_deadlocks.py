@@ -8,7 +8,8 @@ import pytest
 from analyzer.evidence.pause.standing import standing
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.model import Port
-from tests.analyzer.pause.polled import RING, Polled, Said
+from fabrichealth.topology import Device, Link, Topology
+from tests.analyzer.pause.polled import RING, Polled, Said, clos, routed
 
 BEGINS, PROVEN = 10, 13
 
@@ -100,6 +101,27 @@ def test_no_switch_is_accused_when_a_circle_was_cleared() -> None:
     assert only_deadlock(fabric.until(32))
 
 
+@pytest.mark.parametrize("later", [0, 4])
+def test_two_priorities_stopped_in_one_circle_are_one_incident_that_names_both(later: int) -> None:
+    def both(device: str, second: int, said: Said) -> Said:
+        """Let priority 4 stand like the other, from so many seconds after it."""
+        more = {
+            (metric, (*labels[:2], "4")): max(value - later, 1e6)
+            for (metric, labels), value in said.items()
+            if metric in {PFC_RX_PAUSE, PFC_TX_PAUSE}
+        }
+        return {**said, **more}
+
+    fabric = Polled(circle, moves, both).until(24)
+    assert only_deadlock(fabric)
+    (incident,) = fabric.incidents_open
+    assert {name for name, _ in fabric.incidents} == {incident.incident}
+    assert "clear those of priorities 3 and 4 at " in incident.because
+    told = {(line.labels["port"], line.labels["priority"]) for line in incident.evidence}
+    assert {priority for _, priority in told} == {"3", "4"}
+    assert len(told) == 2 * len(RING)
+
+
 def test_a_deadlock_that_stands_for_minutes_keeps_its_culprit() -> None:
     def staggered(port: Port, second: float) -> float:
         if port == RING[1]:
@@ -156,6 +178,67 @@ def test_silent_leaves_close_no_circle_and_what_is_behind_them_is_told() -> None
     fabric = Polled(behind_both, reply=leaves_are_silent).until(32)
     assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}
     assert {culprit.partition("/")[0] for *_, culprit in fabric.told} == {"l0", "l1"}
+
+
+@pytest.mark.parametrize(
+    ("dark", "every", "phase"),
+    [("", 5, 4), ("", 10, 2), ("s0", 2, 1), ("s0", 3, 0), ("s0", 5, 4), ("s0", 10, 9)],
+)
+def test_a_circle_through_a_leaf_that_is_read_seldom_is_one_incident(
+    dark: str, every: int, phase: int
+) -> None:
+    """Until its next poll some of the circle may be told as a storm, but never two."""
+    begins = 32
+
+    def ring(port: Port, second: float) -> float:
+        return float(port in RING and second > begins)
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        late = device == "l1" and second % every != phase
+        return {} if late or device == dark or device[-1] in "ab" else said
+
+    fabric = Polled(ring, lambda port, second: 0.3 * (1.0 - ring(port, second)), reply).until(62)
+    assert [kind for kind, _ in fabric.open] == ["pfc.deadlock"]
+    assert {name for name, _ in fabric.incidents} == {"i1"}
+    if every <= 5:  # it was read before anything counts as a storm
+        assert only_deadlock(fabric)
+
+
+def only_fabric_ports(device: str, second: int, said: Said) -> Said:
+    """Let leaves tell of no port that leads to a host, and hosts of nothing."""
+    if device[-1] in "ab":
+        return {}
+    return {key: value for key, value in said.items() if key[1][1] not in {"a", "b"}}
+
+
+@pytest.mark.parametrize("topology", [clos(), routed()], ids=["by tiers", "by written routes"])
+def test_where_no_port_to_a_host_is_read_slow_hosts_are_no_circle(topology: Topology) -> None:
+    """They are told, or something behind their leaves."""
+    fabric = Polled(behind_both, reply=only_fabric_ports, topology=topology).until(32)
+    assert {kind for _, kind in fabric.incidents} == {"pfc.storm"}
+    assert all("or something behind it, unseen" in one.because for one in fabric.incidents_open)
+    assert {culprit.partition("/")[0] for *_, culprit in fabric.told} == {"l0", "l1"}
+
+
+def test_where_no_port_to_a_host_is_read_one_queue_that_waits_at_each_switch_is_a_circle() -> None:
+    """Slow hosts would stop all that comes down to them."""
+    assert only_deadlock(Polled(circle, moves, only_fabric_ports).until(20))
+
+
+def test_a_port_of_management_that_says_nothing_hides_no_circle() -> None:
+    bare = clos()
+    cables = [
+        Link(a=f"{switch}/mgmt", b=f"m/{switch}", speed_gbps=1) for switch in ("l0", "l1", "s0")
+    ]
+    managed = Topology(
+        [*bare.devices.values(), Device(name="m", role="host")], [*bare.links.values(), *cables]
+    )
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        mute = {key: value for key, value in said.items() if key[1][1] != "mgmt"}
+        return {} if device == "m" else mute
+
+    assert only_deadlock(Polled(circle, moves, reply, topology=managed).until(20))
 
 
 @pytest.mark.parametrize(

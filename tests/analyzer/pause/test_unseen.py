@@ -5,8 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from fabrichealth.model import Port
-from fabrichealth.topology import Route, Topology
-from tests.analyzer.pause.polled import RING, Polled, Said, clos
+from tests.analyzer.pause.polled import RING, Polled, Said, routed
 
 BEGINS = 10
 WAITING = (Port("l0", "b"), Port("s0", "l0"), Port("s1", "l0"), Port("l1", "s0"), Port("l1", "s1"))
@@ -72,6 +71,20 @@ def test_a_storm_behind_a_leaf_that_fell_silent_later_is_another() -> None:
     assert len(fabric.incidents) == 2
 
 
+def test_what_a_port_did_before_its_leaf_fell_silent_is_not_held_against_it_afterwards() -> None:
+    """It storms until 20; the leaf answers at 51, and then another of its hosts storms."""
+    beyond = [port for port in WAITING if port != Port("l0", "b")]
+
+    def one_then_the_other(port: Port, second: float) -> float:
+        if BEGINS < second <= 20:
+            return float(port in WAITING)
+        return float(second > 34 and (port in beyond or port == Port("l0", "a")))
+
+    fabric = Polled(one_then_the_other, reply=silent(22, 50)).until(58)
+    assert {culprit for second, *_, culprit in fabric.told if second > 50} == {"l0a/eth0"}
+    assert len(fabric.incidents) == 2
+
+
 def test_a_nic_that_says_itself_that_it_stops_a_silent_leaf_is_the_one_told() -> None:
     def reply(device: str, second: int, said: Said) -> Said:
         return {} if device == "l0" else said
@@ -128,24 +141,6 @@ def test_a_circle_through_a_spine_that_is_not_read_is_told_by_its_neighbours() -
 
     fabric = Polled(circle, lambda port, second: 0.0 if circle(port, second) else 0.3, reply=reply)
     assert {kind for _, kind in fabric.until(18).incidents} == {"pfc.deadlock"}
-
-
-def routed() -> Topology:
-    """Return the fabric with every route written: then no rule of tiers forbids a turn."""
-    bare = clos()
-    routes = [
-        Route(device=leaf, to=f"{far}{host}", via=(host,) if far == leaf else ("s0", "s1"))
-        for leaf in ("l0", "l1")
-        for far in ("l0", "l1")
-        for host in "ab"
-    ]
-    routes += [
-        Route(device=spine, to=f"{leaf}{host}", via=(leaf,))
-        for spine in ("s0", "s1")
-        for leaf in ("l0", "l1")
-        for host in "ab"
-    ]
-    return Topology(list(bare.devices.values()), list(bare.links.values()), routing=routes)
 
 
 @pytest.mark.parametrize(("dark", "told"), [("l0 l1", {"l0", "l1"}), ("l0", {"l0", "l1b"})])

@@ -1,0 +1,107 @@
+"""What the page asks beside the API of contract 7: layout, the picture of a moment, a story."""
+
+import asyncio
+import math
+from typing import Any
+
+import orjson
+from aiohttp import web
+
+from fabrichealth import narrative
+from fabrichealth.cli._collecting import Collecting
+from fabrichealth.cli._incidents import events_of
+from fabrichealth.cli._picture import Pictures, layout, open_then
+from fabrichealth.web.server import Route
+
+RECENT = 900.0
+"""Seconds within which a reading is the present one."""
+
+KEPT = 2.0
+"""Seconds for which the present picture is kept: many look at it at once."""
+
+
+class PageApi:
+    """Answers what the page draws; read only."""
+
+    def __init__(self, collecting: Collecting) -> None:
+        self._collecting = collecting
+        self._pictures: Pictures | None = None
+        self._present: tuple[float, bytes] = (-math.inf, b"")
+        self._drawing = asyncio.Lock()
+
+    def routes(self) -> list[Route]:
+        """Return the handlers."""
+        return [
+            Route("GET", "/api/v1/layout", self._layout),
+            Route("GET", "/api/v1/picture", self._picture),
+            Route("GET", "/api/v1/story", self._story),
+            Route("GET", "/api/v1/events", self._events),
+        ]
+
+    async def _layout(self, request: web.Request) -> web.Response:
+        """Answer what there is and where, by columns."""
+        plain = await asyncio.to_thread(layout, self._collecting.poller.inventory.topology)
+        return _one(plain)
+
+    async def _picture(self, request: web.Request) -> web.Response:
+        """Answer the states at `at=` (unix seconds), or now."""
+        now = self._collecting.clock.now()
+        at = _moment(request, "at", now)
+        async with self._drawing:
+            if "at" not in request.query and now - self._present[0] < KEPT:
+                return _body(self._present[1])
+            body = await asyncio.to_thread(self._drawn, at)
+            if "at" not in request.query:
+                self._present = now, body
+        return _body(body)
+
+    def _drawn(self, at: float) -> bytes:
+        topology = self._collecting.poller.inventory.topology
+        store = self._collecting.store
+        plain: dict[str, Any] = {"at": at}
+        if store is not None:
+            if self._pictures is None or self._pictures.topology is not topology:
+                self._pictures = Pictures(store, topology)
+            plain |= self._pictures.at(at, RECENT)
+        plain["incidents"] = open_then(self._collecting.incidents.values(), at)
+        return orjson.dumps({"data": [plain]})
+
+    async def _story(self, request: web.Request) -> web.Response:
+        """Answer what `explain` tells of `incident=`."""
+        name = request.query.get("incident", "")
+        incident = self._collecting.incidents.get(name)
+        if incident is None:
+            raise web.HTTPNotFound(text=f"there is no incident {name!r}\n")
+        return _one({"text": narrative.story(incident, self._collecting.clock.now())})
+
+    async def _events(self, request: web.Request) -> web.Response:
+        """Answer the events of `start=` to `end=` (unix seconds), the newest last."""
+        now = self._collecting.clock.now()
+        start, end = _moment(request, "start", now - 86_400.0), _moment(request, "end", now)
+        journal = self._collecting.journal
+        told = [] if journal is None else events_of(journal)
+        rows = [one.to_json() for one in told if start <= one.at <= end]
+        return _body(orjson.dumps({"data": rows[-MOST_EVENTS:]}))
+
+
+MOST_EVENTS = 500
+
+
+def _moment(request: web.Request, name: str, otherwise: float) -> float:
+    try:
+        found = float(request.query.get(name, otherwise))
+    except ValueError:
+        found = math.nan
+    if not math.isfinite(found):
+        raise web.HTTPBadRequest(text=f"{name}= is unix seconds\n")
+    return found
+
+
+def _one(plain: dict[str, Any]) -> web.Response:
+    return _body(orjson.dumps({"data": [plain]}))
+
+
+def _body(body: bytes) -> web.Response:
+    response = web.Response(body=body, content_type="application/json")
+    response.enable_compression()
+    return response
