@@ -127,7 +127,7 @@ class PauseShares:
         return seconds
 
     def _learn(self) -> None:
-        """Give rows to series that are new in the table."""
+        """Give rows to series that are new in the table; others may add to it meanwhile."""
         known, number = self._known, len(self._table)
         if known == number:
             return
@@ -135,7 +135,8 @@ class PauseShares:
         for role, told in ((_TIME, TIME), (_FRAMES, FRAMES), (_SPEED, {SPEED: RX})):
             for metric, direction in told.items():
                 every = self._table.of(metric)
-                for series in every[np.searchsorted(every, known) :].tolist():
+                first, last = np.searchsorted(every, [known, number])
+                for series in every[first:last].tolist():
                     self._add(series, role, direction)
         self._known = number
 

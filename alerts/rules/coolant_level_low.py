@@ -1,14 +1,18 @@
 """A reservoir is nearly empty, seen without the analyzer's help."""
 
 from alerts.alert import Alert, Case, Runbook
-from fabrichealth.catalogue.cooling import RESERVOIR_LEVEL
+from fabrichealth.catalogue.cooling import COOLANT_TEMPERATURE, RESERVOIR_LEVEL
 from fabrichealth.kinds import Severity
 
 LEVEL = f'{RESERVOIR_LEVEL}{{loop="cdu-1"}}'
+TEMPERATURE = f'{COOLANT_TEMPERATURE}{{loop="cdu-1",branch="",point="supply"}}'
 
 ALERT = Alert(
     name="FabricCoolantLevelLow",
-    expr=f"min by (loop) ({RESERVOIR_LEVEL}) < 0.15",
+    expr=(
+        f"min by (loop) ({RESERVOIR_LEVEL}) < 0.15"
+        f' unless on (loop) max by (loop) ({COOLANT_TEMPERATURE}{{branch=""}}) == 0'
+    ),
     hold="5m",
     severity=Severity.TICKET,
     page="cooling.leak",
@@ -24,5 +28,7 @@ ALERT = Alert(
         Case({LEVEL: "0.5x5 0.1x20"}, at="20m", fires=True, why="nearly empty",
              labels={"loop": "cdu-1"}),
         Case({LEVEL: "0.5x5 0.1x3 0.5x20"}, at="20m", fires=False, why="sloshing at a pump start"),
+        Case({LEVEL: "0.5x5 0x20", TEMPERATURE: "32x5 0x20"}, at="20m", fires=False,
+             why="a unit that answers zeros: water at 0 °C sharp is no reading"),
     ),
 )  # fmt: skip

@@ -1,11 +1,12 @@
 """No pump of a loop turns any more, seen without the analyzer's help."""
 
 from alerts.alert import Alert, Case, Runbook
-from fabrichealth.catalogue.cooling import FLOW, PUMP_RUNNING
+from fabrichealth.catalogue.cooling import COOLANT_TEMPERATURE, FLOW, PUMP_RUNNING
 from fabrichealth.kinds import Severity
 
 ONE, OTHER = (f'{PUMP_RUNNING}{{loop="cdu-1",pump="{pump}"}}' for pump in "12")
 SUPPLY = f'{FLOW}{{loop="cdu-1",point="supply"}}'
+TEMPERATURE = f'{COOLANT_TEMPERATURE}{{loop="cdu-1",branch="",point="supply"}}'
 
 ALERT = Alert(
     name="FabricCoolantPumpsStopped",
@@ -13,6 +14,7 @@ ALERT = Alert(
         f"max by (loop) ({PUMP_RUNNING}) == 0"
         f" and on (loop) max by (loop) (max_over_time({PUMP_RUNNING}[1h])) == 1"
         f' unless on (loop) max by (loop) ({FLOW}{{branch=""}}) > 1'
+        f' unless on (loop) max by (loop) ({COOLANT_TEMPERATURE}{{branch=""}}) == 0'
     ),
     hold="2m",
     severity=Severity.TICKET,
@@ -39,6 +41,12 @@ ALERT = Alert(
             at="30m",
             fires=False,
             why="they took turns",
+        ),
+        Case(
+            {ONE: "1x20 0x20", SUPPLY: "450x20 0x20", TEMPERATURE: "32x20 0x20"},
+            at="30m",
+            fires=False,
+            why="a unit that answers zeros: water at 0 °C sharp is no reading",
         ),
         Case(
             {ONE: "0x200", OTHER: "0x200", SUPPLY: "0x200"},

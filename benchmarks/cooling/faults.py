@@ -33,7 +33,7 @@ class Fault:
     """What the strengths are, for the table."""
 
 
-FAULTS = (
+GROWING = (
     Fault("leak", COOLING_LEAK, (0.2, 2.0, 60.0), 0.0, "L/h"),
     Fault("clogged", COOLING_CLOGGED, (1.4, 1.8, 3.0), 12.0, "times the branch's resistance"),
     Fault("filter_clogged", COOLING_FILTER_CLOGGED, (1.7, 2.5, 4.0), 18.0,
@@ -54,6 +54,13 @@ FAULTS = (
           "of the pressure drop"),
 )  # fmt: skip
 
+SUDDEN = (
+    Fault("burst", COOLING_LEAK, (3.0, 10.0, 60.0), 0.0, "L/min, until the pumps run dry"),
+    Fault("pump_stopped", COOLING_PUMP_WEAR, (1.0, 2.0, 3.0), 0.0, "of three pumps"),
+)  # fmt: skip
+"""What is over within minutes; halls of their own."""
+
+FAULTS = (*GROWING, *SUDDEN)
 BY_NAME = {one.name: one for one in FAULTS}
 STRENGTHS = ("weak", "middle", "strong")
 CONTROLS = ("flow", "differential_pressure")

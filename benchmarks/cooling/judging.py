@@ -1,14 +1,15 @@
 """Judges simulated loops poll by poll, with the detectors of cooling and everything behind them."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from analyzer.judge import Judge, detectors
 from analyzer.ledger import Ledger
-from benchmarks.cooling.faults import BY_NAME, CONTROLS, FAULTS, HOUR, STRENGTHS, Fault
+from benchmarks import heard
+from benchmarks.cooling.faults import BY_NAME, CONTROLS, GROWING, HOUR, STRENGTHS, Fault
 from benchmarks.cooling.world import DAY, PERIOD, START, Case, World
 from benchmarks.corpus.last_hours import LastHours
 from fabrichealth.kinds import Severity
@@ -25,15 +26,10 @@ LONG = 42 * HOUR
 
 
 @dataclass(frozen=True)
-class Said:
-    """One incident, as far as it is scored."""
+class Said(heard.Said):
+    """One kind that an incident had, as far as it is scored."""
 
     loop: str
-    culprit: str
-    kind: str
-    severity: int
-    confirmed_at: float
-    because: str
 
 
 @dataclass(frozen=True)
@@ -65,18 +61,13 @@ class Result:
         return [one for one in self.said if not self.fault or one.confirmed_at < self.onset - SLACK]
 
 
-def to_json(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return results as plain values."""
-    return [asdict(one) for one in results]
-
-
 def of_json(plain: Sequence[dict[str, Any]]) -> list[Result]:
-    """Read back what `to_json` gave."""
-    return [Result(**{**one, "said": tuple(Said(**told) for told in one["said"])}) for one in plain]
+    """Read back what `heard.to_json` gave."""
+    return heard.of_json(Result, plain, Said)
 
 
-def ill_cases(chance: np.random.Generator, only: Sequence[Fault] = FAULTS) -> list[Case]:
-    """Return every fault at three strengths under two controls, each begun at its own moment."""
+def ill_cases(chance: np.random.Generator, only: Sequence[Fault] = GROWING) -> list[Case]:
+    """Return some faults at three strengths under two controls, each begun at its own moment."""
     return [
         Case(control, fault, strength, START + HEALTHY + float(chance.uniform(0, 6 * HOUR)))
         for fault in only
@@ -141,4 +132,4 @@ def _said(incident: Incident) -> Iterator[Said]:
     for change in incident.history:
         told.setdefault(str(change.kind), max(change.at, incident.confirmed_at))
     for kind, at in told.items():
-        yield Said(loop, culprit, kind, int(incident.severity), at, incident.because)
+        yield Said(culprit, kind, int(incident.severity), at, incident.because, loop)

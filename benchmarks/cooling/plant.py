@@ -23,6 +23,8 @@ EXPANSION = 4.3e-4
 """Of 25 % glycol, per kelvin."""
 VESSEL = 20.0
 """Liters of gas in the expansion vessel."""
+STANDING = 1e-3
+"""Share of its rated flow below which a loop stands."""
 ROUNDS = 34
 """Halvings of a bisection: to 1e-10 of its range."""
 
@@ -39,7 +41,7 @@ class Build:
     shut_off: Floats
     """Head of the pump at full speed without flow."""
     droop: Floats
-    """Head lost per (L/min)^2."""
+    """Head lost per (L/min)^2, all pumps side by side."""
     best: Floats
     """Flow at full speed where the pump is most efficient."""
     wall: Floats
@@ -60,6 +62,8 @@ class Faults:
     head: Floats
     """Factor on the pump's head."""
     efficiency: Floats
+    running: Floats
+    """Share of the pumps that turn."""
     wall: Floats
     """Added to the exchanger's resistance, K/W."""
     lost: Floats
@@ -135,29 +139,39 @@ class Plant:
         opening = each.sum(axis=1)
         strained = build.filter * ill.filter
         head = build.shut_off * ill.head
+        turning = ill.running > 0
+        # each of fewer pumps must carry more, and loses head with the square of what it carries
+        droop = build.droop * ill.head / np.where(turning, ill.running, 1.0) ** 2
         flow = np.where(
             build.flow_control > 0,
             self.flow / ill.read_flow,
             opening * (self.drop / ill.read_drop) ** (1.0 / EXPONENT),
         )
         needed = (flow / opening) ** EXPONENT + strained * flow**EXPONENT
-        speed = np.sqrt((needed + build.droop * ill.head * flow**2) / head)
+        speed = np.sqrt((needed + droop * flow**2) / head)
         short = speed > 1.0
         if short.any():
-            most_flow = self._at_full_speed(opening, strained, head, build.droop * ill.head)
+            most_flow = self._at_full_speed(opening, strained, head, droop)
             flow, speed = np.where(short, most_flow, flow), np.minimum(speed, 1.0)
+        flow, speed = np.where(turning, flow, 0.0), np.where(turning, speed, 0.0)
         drop = (flow / opening) ** EXPONENT
         lifted = drop + strained * flow**EXPONENT
-        off = flow / speed / build.best - 1.0
+        with np.errstate(invalid="ignore"):
+            off = np.where(turning, flow / (ill.running * speed * build.best) - 1.0, 0.0)
         efficiency = 0.55 * (1.0 - 0.7 * off**2) * ill.efficiency
         heat = SHARE * load.sum(axis=1)
-        supply, water_flow, water_back = self._cooled(heat, flow, wanted, water, most, ill)
+        # water that stands is as warm as it was where it is measured, whatever happens in the racks
+        stands = flow < STANDING * build.rated
+        moved = np.where(stands, build.rated, flow)
+        supply, water_flow, water_back = self._cooled(heat, moved, wanted, water, most, ill)
+        supply = np.where(stands & np.isfinite(self.supply), self.supply, supply)
         if np.isfinite(self.supply).all():
             supply = supply + (self.supply - supply) * np.exp(-seconds / LAG)
         self.supply = supply
         branch_flow = each * drop[:, None] ** (1.0 / EXPONENT)
-        carries = carried(flow, supply + 5.0)
-        branch_back = supply[:, None] + SHARE * load / carried(branch_flow, supply[:, None] + 5.0)
+        carries = carried(moved, supply + 5.0)
+        through = np.where(stands[:, None], (build.rated / len(load[0]))[:, None], branch_flow)
+        branch_back = supply[:, None] + SHARE * load / carried(through, supply[:, None] + 5.0)
         back = supply + heat / carries
         middle = (supply + back) / 2.0
         held = 0.7 * build.reservoir + EXPANSION * build.volume * (middle - 35.0) - ill.lost

@@ -6,12 +6,16 @@ from fabrichealth.catalogue import accelerators, cooling, power
 from fabrichealth.metric import Metric
 from fabrichealth.model import Ids, Labels, SeriesTable
 
+PUMPS = 3
+
 MAIN: tuple[tuple[Metric, tuple[str, ...]], ...] = (
     (cooling.FLOW, ("supply",)), (cooling.FLOW, ("return",)),
     (cooling.COOLANT_TEMPERATURE, ("supply",)), (cooling.COOLANT_TEMPERATURE, ("return",)),
     (cooling.PRESSURE, ("supply",)), (cooling.PRESSURE, ("return",)),
     (cooling.DIFFERENTIAL_PRESSURE, ("loop",)), (cooling.DIFFERENTIAL_PRESSURE, ("filter",)),
-    (cooling.PUMP_SPEED, ("1",)), (cooling.PUMP_POWER, ("1",)), (cooling.PUMP_RUNNING, ("1",)),
+    *((metric, (f"{number + 1}",))
+      for metric in (cooling.PUMP_SPEED, cooling.PUMP_POWER, cooling.PUMP_RUNNING)
+      for number in range(PUMPS)),
     (cooling.VALVE_POSITION, ("1",)), (cooling.RESERVOIR_LEVEL, ()), (cooling.AIR_TEMPERATURE, ()),
     (cooling.AIR_HUMIDITY, ()), (cooling.LEAK, ("cdu",)),
 )  # fmt: skip

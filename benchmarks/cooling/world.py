@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.cooling.faults import HOUR, Fault, growth
 from benchmarks.cooling.plant import Build, Faults, Plant, State
-from benchmarks.cooling.series import layout
+from benchmarks.cooling.series import PUMPS, layout
 from fabrichealth.events import Event
 from fabrichealth.model import Batch, Floats, SeriesTable
 from fabrichealth.topology import Device, Loop, Rack, Topology
@@ -22,6 +22,10 @@ PERIOD = 60.0
 BRANCHES, CHIPS = 8, 4
 DAY = 86_400.0
 CHIP_WATTS = 1200.0
+DRY = 0.1
+"""Level at which a unit stops its pumps, before they draw air."""
+TRIPS = 120.0
+"""Seconds after which racks without flow switch themselves off."""
 BLIP_HOURS = 200.0
 """A loop's rope is wet for one poll so often, on average, without any water."""
 
@@ -85,6 +89,8 @@ class World:
         self.names = [f"cdu-{place:03d}" for place in range(number)]
         self.branches = [f"b{place}" for place in range(BRANCHES)]
         self.lost = np.zeros(number)
+        self.dry = np.zeros(number, np.bool_)
+        self.stood = np.zeros(number)
         self.load = self.chance.uniform(0.5, 1.0, (number, BRANCHES))
         self.asked = np.zeros(number)
         self.rated = self.chance.uniform(60e3, 120e3, (number, BRANCHES))
@@ -168,6 +174,8 @@ class World:
         ill, water, most, wanted = self._ill(at)
         state = self.plant.step(self.load * self.rated, wanted, water, most, ill, PERIOD)
         self.lost += ill.leaking.sum(axis=1) * PERIOD / 60.0
+        self.dry |= state.level <= DRY
+        self.stood = np.where(state.flow > 0, 0.0, self.stood + PERIOD)
         values = np.concatenate([one.ravel() for one in self._read(at, state, water, ill)])
         return Batch(self.table.clock("simulated", "loops"), at, self.series, values)
 
@@ -177,6 +185,7 @@ class World:
         ends = chance.random(self.load.shape) < PERIOD / (4 * HOUR)
         self.load[ends] = chance.choice([0.35, 0.6, 0.85, 1.0], int(ends.sum()))
         moving = np.array([one.steps for one in self.cases])
+        self.load[self.stood > TRIPS] = 0.0
         asks = moving & (chance.random(len(moving)) < PERIOD / (2 * DAY))
         self.asked[asks] = chance.choice([-3.0, 0.0, 3.0, 5.0], int(asks.sum()))
         blips = chance.random(len(moving)) < PERIOD / (BLIP_HOURS * HOUR)
@@ -202,11 +211,15 @@ class World:
         worn = self._share("pump_wear", at) * size
         leaking = np.zeros((number, BRANCHES))
         leaking[:, 5] = self._share("leak", at) * size / 60.0
+        # what a hose that came off spills is what the pumps send through it
+        leaking[:, 5] += np.where(self.dry, 0.0, self._share("burst", at) * size)
+        running = np.where(self.dry, 0.0, 1.0 - self._share("pump_stopped", at) * size / PUMPS)
         day = np.sin(2 * np.pi * at / DAY + np.arange(number))
         chilled = np.array([one.chilled for one in self.cases])
         water = 24.0 - chilled + 1.5 * day + self._share("supply_hot", at) * size
         ill = Faults(
             branch, filtered * (1.0 + 0.1 * age / (14 * DAY)), 1.0 - worn, 1.0 - 0.8 * worn,
+            running,
             self.plant.build.wall * 2.0 * self._share("exchanger_fouled", at) * size,
             self.lost, leaking,
             1.0 + self._share("drift_of_drop", at) * size, np.ones(number),
@@ -226,9 +239,9 @@ class World:
         drift[:, 4] += self._share("drift_of_flow", at) * size
         supply_off = meters.temperature[:, 0] + self._share("drift_of_supply", at) * size
         lost = ill.leaking.sum(axis=1)
-        wet = (self.blip == round((at - START) / PERIOD)) | (
-            (self.lost > 2.0) & (lost * 60.0 > 20.0)
-        )
+        # a hose bursts where no rope lies
+        dripping = self._share("leak", at) * lost * 60.0
+        wet = (self.blip == round((at - START) / PERIOD)) | ((self.lost > 2.0) & (dripping > 20.0))
         humid = self._humidity(at, state)
         load = self.load * self.rated
         chip_watts = self.load[:, :, None] * CHIP_WATTS * np.ones(CHIPS)
@@ -236,21 +249,23 @@ class World:
         contact[:, 6, 1] *= 1.0 + self._share("thermal_contact", at) * np.where(
             self._share("thermal_contact", at) > 0, size - 1.0, 0.0
         )
-        slow = (self.rated / 1000.0 * 1.5 / state.branch_flow) ** 0.3
+        usual_flow = self.rated / 1000.0 * 1.5
+        slow = (usual_flow / np.maximum(state.branch_flow, 0.01 * usual_flow)) ** 0.3
+        turns, pumps_watts = self._pumps(ill), about(state.pump_watts, 0.01)
         case = state.supply[:, None, None] + 0.022 * contact * slow[:, :, None] * chip_watts
         return [
             np.stack([
                 about(state.flow * meters.flow * ill.read_flow, 0.005),
-                about((state.flow - lost) * meters.returned, 0.005),
+                about(np.maximum(state.flow - lost, 0.0) * meters.returned, 0.005),
                 about(state.supply + supply_off, 0.0, 0.05),
                 about(state.back + meters.temperature[:, 1], 0.0, 0.05),
                 about(state.static + state.drop, 0.004),
                 about(state.static, 0.004),
                 about(state.drop * meters.drop * ill.read_drop, 0.005),
                 about(state.filter_drop, 0.008),
-                np.round(state.speed, 3),
-                about(state.pump_watts, 0.01),
-                np.ones(len(size)),
+                *np.round(turns * state.speed, 3),
+                *(turns * pumps_watts / np.maximum(turns.sum(axis=0), 1.0)),
+                *turns,
                 np.clip(about(state.valve, 0.003), 0.0, 1.0),
                 np.clip(np.round(about(state.level, 0.0, 0.0025) / 0.005) * 0.005, 0.0, 1.0),
                 np.full(len(size), 25.0),
@@ -269,6 +284,10 @@ class World:
             ], axis=2),
             np.stack([about(case, 0.0, 0.3), about(chip_watts, 0.01)], axis=3),
         ]  # fmt: skip
+
+    def _pumps(self, ill: Faults) -> Floats:
+        """Return which pumps turn, 1 or 0 ([pump, loop])."""
+        return (np.arange(PUMPS)[:, None] + 0.5 < ill.running * PUMPS).astype(np.float64)
 
     def _humidity(self, at: float, state: State) -> Floats:
         """Return relative humidity of air of 25 °C; risks bring the dew point up to the supply."""

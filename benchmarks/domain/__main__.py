@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.domain.faults import FAULTS, QUIET, STRENGTHS
-from benchmarks.domain.judging import Result, judged, of_json, to_json
+from benchmarks.domain.judging import Result, judged, of_json
 from benchmarks.domain.tables import figures
 from benchmarks.domain.world import Case
+from benchmarks.heard import to_json
 from benchmarks.kept import HOUSE, Keeper
 from benchmarks.report import between
 

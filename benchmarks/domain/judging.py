@@ -1,34 +1,24 @@
 """Judges a simulated domain minute by minute, with the detectors of domains and incidents."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from analyzer.judge import Judge, detectors
 from analyzer.ledger import Ledger
+from benchmarks import heard
 from benchmarks.corpus.last_hours import LastHours
 from benchmarks.domain.faults import BY_NAME, HOUR, MINUTE
 from benchmarks.domain.world import START, Case, World
-from fabrichealth.kinds import Severity
-from fabrichealth.model import Incident
+from benchmarks.heard import Hearing, Said
 
 HELD = 7 * HOUR
 JUDGED_EVERY = MINUTE
 QUIET_FOR = 40 * MINUTE
 SLACK = 60.0
 JUDGES = ("domain_hidden_idle", "domain_straggler")
-
-
-@dataclass(frozen=True)
-class Said:
-    """One incident, as far as it is scored."""
-
-    culprit: str
-    kind: str
-    confirmed_at: float
-    because: str
 
 
 @dataclass(frozen=True)
@@ -69,14 +59,9 @@ class Result:
         return [one for one in self.said if one is not right]
 
 
-def to_json(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return results as plain values."""
-    return [asdict(one) for one in results]
-
-
 def of_json(plain: Sequence[dict[str, Any]]) -> list[Result]:
-    """Read back what `to_json` gave."""
-    return [Result(**{**one, "said": tuple(Said(**told) for told in one["said"])}) for one in plain]
+    """Read back what `heard.to_json` gave."""
+    return heard.of_json(Result, plain)
 
 
 def judged(case: Case, chance: np.random.Generator) -> Result:
@@ -85,32 +70,16 @@ def judged(case: Case, chance: np.random.Generator) -> Result:
     world = World(case, chance, store.table)
     mine = {name: one for name, one in detectors().items() if name in JUDGES}
     ledger = Ledger()
-    judge = Judge(store, world.topology(), mine, ledger)
+    judge, hearing = Judge(store, world.topology(), mine, ledger), Hearing(ledger)
     judge.tell(world.events())
-    every: dict[str, Incident] = {}
     seconds = case.fault.healthy + case.fault.ill if case.fault else QUIET_FOR
     stride = max(round(JUDGED_EVERY / case.period), 1)
     first = 0 if seconds < 2 * HOUR else round((seconds - 2 * HOUR) / case.period)
     for number in range(int(seconds / case.period)):
         store.append(world.poll(number))
         if number >= first and number % stride == 0:
-            outcome = judge.judge(START + number * case.period + 1.0)
-            every.update({one.incident: one for one in outcome.closed})
-    every.update({one.incident: one for one in ledger.incidents})
-    said = sorted(
-        (_said(one) for one in every.values() if _heard(one)), key=lambda one: one.confirmed_at
-    )
+            hearing.note(judge.judge(START + number * case.period + 1.0).closed)
     return Result(
         case.fault.name if case.fault else "", case.strength, case.quiet, world.culprit,
-        world.onset, seconds / HOUR, tuple(said),
+        world.onset, seconds / HOUR, tuple(hearing.said()),
     )  # fmt: skip
-
-
-def _heard(one: Incident) -> bool:
-    """Return whether anybody had to hear of it."""
-    told = one.confirmed_at is not None and one.severity >= Severity.TICKET
-    return told and not one.suppressed_by and one.merged_into is None
-
-
-def _said(one: Incident) -> Said:
-    return Said(one.culprit.id, str(one.kind), one.confirmed_at or 0.0, one.because)

@@ -14,6 +14,7 @@ from functools import partial
 import numpy as np
 
 from benchmarks.halls import Telling
+from benchmarks.heard import to_json
 from benchmarks.kept import HOUSE
 from benchmarks.power.judging import (
     HEALTHY,
@@ -23,7 +24,6 @@ from benchmarks.power.judging import (
     judged,
     of_json,
     quiet_cases,
-    to_json,
 )
 from benchmarks.power.tables import figures
 from benchmarks.power.world import DAY

@@ -1,34 +1,23 @@
 """Judges simulated racks poll by poll, with the detectors of power and everything behind them."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from analyzer.judge import Judge, detectors
 from analyzer.ledger import Ledger
+from benchmarks import heard
 from benchmarks.corpus.last_hours import LastHours
+from benchmarks.heard import Hearing, Said
 from benchmarks.power.faults import BY_NAME, FAULTS, HOUR, STRENGTHS
 from benchmarks.power.world import DAY, PERIOD, START, Case, World
-from fabrichealth.kinds import Severity
-from fabrichealth.model import Incident
 
 HELD = 4 * HOUR
 HEALTHY, ILL = 3 * HOUR, 4 * HOUR
 """A rack is well for so long first, and then ill."""
 SLACK = 60.0
-
-
-@dataclass(frozen=True)
-class Said:
-    """One incident, as far as it is scored."""
-
-    culprit: str
-    kind: str
-    severity: int
-    confirmed_at: float
-    because: str
 
 
 @dataclass(frozen=True)
@@ -62,14 +51,9 @@ class Result:
         ]
 
 
-def to_json(results: Sequence[Result]) -> list[dict[str, Any]]:
-    """Return results as plain values."""
-    return [asdict(one) for one in results]
-
-
 def of_json(plain: Sequence[dict[str, Any]]) -> list[Result]:
-    """Read back what `to_json` gave."""
-    return [Result(**{**one, "said": tuple(Said(**told) for told in one["said"])}) for one in plain]
+    """Read back what `heard.to_json` gave."""
+    return heard.of_json(Result, plain)
 
 
 def ill_cases(chance: np.random.Generator) -> list[Case]:
@@ -92,32 +76,17 @@ def judged(cases: Sequence[Case], chance: np.random.Generator, seconds: float) -
     world = World(cases, chance, store.table)
     power = {name: one for name, one in detectors().items() if name.startswith("power_")}
     ledger = Ledger()
-    judge = Judge(store, world.topology(), power, ledger)
-    every: dict[str, Incident] = {}
+    judge, hearing = Judge(store, world.topology(), power, ledger), Hearing(ledger)
     for number in range(int(seconds / PERIOD)):
         store.append(world.poll(number))
-        outcome = judge.judge(START + number * PERIOD + 1.0)
-        every.update({one.incident: one for one in outcome.closed})
-    every.update({one.incident: one for one in ledger.incidents})
+        hearing.note(judge.judge(START + number * PERIOD + 1.0).closed)
     told: dict[str, list[Said]] = {}
-    for one in every.values():
-        for rack, said in _said(one):
-            told.setdefault(rack, []).append(said)
+    for said in hearing.said():
+        told.setdefault(said.culprit.partition("-")[0], []).append(said)
     return [
         Result(
             case.fault.name if case.fault else "", case.strength, case.onset, seconds / DAY,
-            tuple(sorted(told.get(name, []), key=lambda one: one.confirmed_at)),
+            tuple(told.get(name, [])),
         )
         for name, case in zip(world.names, cases, strict=True)
     ]  # fmt: skip
-
-
-def _said(one: Incident) -> list[tuple[str, Said]]:
-    """Return what an incident said, by rack, if anybody had to hear it."""
-    if one.confirmed_at is None or one.suppressed_by or one.severity < Severity.TICKET:
-        return []
-    if one.merged_into is not None:
-        return []
-    rack = one.culprit.id.partition("-")[0]
-    said = Said(one.culprit.id, str(one.kind), int(one.severity), one.confirmed_at, one.because)
-    return [(rack, said)]

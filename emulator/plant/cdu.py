@@ -24,6 +24,8 @@ VALVE_SECONDS = 40.0
 GAS_LITRES, GAS_KILOPASCALS = 8.0, 150.0
 """Gas-charged vessel, and the pressure of the return over the atmosphere, when all is full."""
 ATMOSPHERE = 101.3
+DRY = 0.1
+"""Level at which the unit stops its pumps, before they draw air."""
 HOSE_SECONDS = 20.0
 """Time in which returning warmth is felt at the unit."""
 
@@ -99,6 +101,12 @@ class Cdu:
         full = (GAS_KILOPASCALS + ATMOSPHERE) * GAS_LITRES
         return full / (GAS_LITRES + self.leaked) - ATMOSPHERE
 
+    def refill(self) -> None:
+        """Put back what leaked, and start the pumps again."""
+        self.leaked = 0.0
+        for pump in self.hydraulics.pumps:
+            pump.running = True
+
     @property
     def returning(self) -> dict[str, float]:
         """Litres a minute that come back, by branch."""
@@ -113,6 +121,9 @@ class Cdu:
         thickness = self.coolant.thickness(self.supply)
         self._drive(seconds, thickness)
         self.leaked = min(self.leaked + sum(self.leaks.values()) * seconds / 60.0, self.filled)
+        if self.level <= DRY:
+            for pump in self.hydraulics.pumps:
+                pump.running = False
         total, warmth = 0.0, 0.0
         share = 1.0 - math.exp(-seconds / HOSE_SECONDS)
         for name, flow in self.hydraulics.flows.items():

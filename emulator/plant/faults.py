@@ -70,13 +70,13 @@ class PumpWorn(PlantFault):
 
 @dataclass(frozen=True)
 class PumpStopped(PlantFault):
-    """One pump stands still; the other carries on alone."""
+    """A pump stands still and the other carries on alone; without a name both do."""
 
     pump: str = "2"
 
     def _set(self, plant: Plant, share: float) -> None:
         for pump in plant.cdu.hydraulics.pumps:
-            if pump.name == self.pump:
+            if self.pump in {pump.name, ""}:
                 pump.running = share <= 0
 
 
@@ -129,6 +129,22 @@ class Leak(PlantFault):
         unit.leaks[self.branch] = self.litres_an_hour / 60.0 * share
         if self.rope and self.litres_an_hour * share >= 1.0:
             unit.wet.add(zone)
+
+
+@dataclass(frozen=True)
+class Burst(PlantFault):
+    """A hose of a branch ("": of the unit) comes off where no rope lies; mended, it is refilled."""
+
+    branch: str = ""
+    litres_a_minute: float = 30.0
+
+    def _set(self, plant: Plant, share: float) -> None:
+        unit = plant.cdu
+        if share > 0:
+            unit.leaks[self.branch] = self.litres_a_minute * share
+            return
+        if unit.leaks.pop(self.branch, None) is not None:
+            unit.refill()
 
 
 @dataclass(frozen=True)

@@ -26,7 +26,7 @@ class PageApi:
     def __init__(self, collecting: Collecting) -> None:
         self._collecting = collecting
         self._pictures: Pictures | None = None
-        self._present: tuple[float, bytes] = (-math.inf, b"")
+        self._present: tuple[float, dict[str, str]] = (-math.inf, {})
         self._drawing = asyncio.Lock()
 
     def routes(self) -> list[Route]:
@@ -48,23 +48,22 @@ class PageApi:
         now = self._collecting.clock.now()
         at = _moment(request, "at", now)
         async with self._drawing:
-            if "at" not in request.query and now - self._present[0] < KEPT:
-                return _body(self._present[1])
-            body = await asyncio.to_thread(self._drawn, at)
-            if "at" not in request.query:
-                self._present = now, body
-        return _body(body)
+            states = await asyncio.to_thread(self._states, at, "at" in request.query)
+        incidents = open_then(self._collecting.incidents.values(), at)
+        return _one({"at": at, **states, "incidents": incidents})
 
-    def _drawn(self, at: float) -> bytes:
-        topology = self._collecting.poller.inventory.topology
-        store = self._collecting.store
-        plain: dict[str, Any] = {"at": at}
-        if store is not None:
-            if self._pictures is None or self._pictures.topology is not topology:
-                self._pictures = Pictures(store, topology)
-            plain |= self._pictures.at(at, RECENT)
-        plain["incidents"] = open_then(self._collecting.incidents.values(), at)
-        return orjson.dumps({"data": [plain]})
+    def _states(self, at: float, past: bool) -> dict[str, str]:
+        """Return the states of a moment; those of now are kept for a while, incidents are not."""
+        topology, store = self._collecting.poller.inventory.topology, self._collecting.store
+        if store is None:
+            return {}
+        if self._pictures is None or self._pictures.topology is not topology:
+            self._pictures, self._present = Pictures(store, topology), (-math.inf, {})
+        if past:
+            return self._pictures.at(at, RECENT)
+        if not 0 <= at - self._present[0] < KEPT:
+            self._present = at, self._pictures.at(at, RECENT)
+        return self._present[1]
 
     async def _story(self, request: web.Request) -> web.Response:
         """Answer what `explain` tells of `incident=`."""

@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 
 from benchmarks.cooling.faults import BY_NAME, FAULTS, HOUR
-from benchmarks.cooling.judging import Result, Said, ill_cases, of_json, to_json
+from benchmarks.cooling.judging import Result, Said, ill_cases, of_json
 from benchmarks.cooling.plant import SHARE, carried
 from benchmarks.cooling.tables import figures
 from benchmarks.cooling.world import PERIOD, START, Case, World
+from benchmarks.heard import to_json
 from benchmarks.skab import Told, runs, scored
-from fabrichealth.catalogue import cooling
+from fabrichealth.catalogue import cooling, power
 from fabrichealth.kinds import KINDS, Severity
 from fabrichealth.model import Floats, Labels, SeriesTable
 
@@ -59,16 +60,39 @@ def test_a_leak_takes_its_litres_and_nothing_else_does() -> None:
     assert made.lost == pytest.approx([2.0 * 120 / 60, 0.0], rel=1e-9)
 
 
+def test_a_burst_empties_its_reservoir_and_stops_pumps_and_racks() -> None:
+    made = world(Case("flow", BY_NAME["burst"], 1, START + 600.0))
+    read = lived(made, 30)
+    level = read[str(cooling.RESERVOIR_LEVEL), ("cdu-000", "")]
+    runs = read[str(cooling.PUMP_RUNNING), ("cdu-000", "", "1")]
+    assert level[9] == pytest.approx(0.7, abs=0.03)
+    assert level[11] == pytest.approx(level[9] - 10.0 / 40.0, abs=0.03)
+    assert (level[-1], runs[9], runs[-1]) == (pytest.approx(0.05, abs=0.1), 1.0, 0.0)
+    assert read[str(cooling.FLOW), ("cdu-000", "", "supply")][-1] == 0.0
+    assert read[str(power.RACK_POWER), ("cdu-000-b0",)][-1] == 0.0
+
+
+@pytest.mark.parametrize(("strength", "least", "most"), [(0, 0.8, 1.01), (1, 0.3, 0.9), (2, 0, 0)])
+def test_pumps_that_are_left_carry_what_they_can(strength: int, least: float, most: float) -> None:
+    read = lived(world(Case("flow", BY_NAME["pump_stopped"], strength, START + 600.0)), 20)
+    flow = read[str(cooling.FLOW), ("cdu-000", "", "supply")]
+    assert least <= flow[-5:].mean() / flow[:10].mean() <= most
+    for number in range(3):
+        turns = read[str(cooling.PUMP_RUNNING), ("cdu-000", "", f"{number + 1}")]
+        assert turns[5] == 1.0
+        assert turns[-1] == float(number < 2 - strength)
+
+
 def test_every_kind_of_cooling_has_a_fault_and_every_fault_a_case() -> None:
     kinds = {str(one.kind) for one in FAULTS}
     assert kinds == {name for name in KINDS if name.startswith("cooling.")}
-    cases = ill_cases(np.random.default_rng(1))
+    cases = ill_cases(np.random.default_rng(1), FAULTS)
     assert len(cases) == len(FAULTS) * 3 * 2
     assert all(case.onset > START for case in cases)
 
 
 def said(kind: str, at: float) -> Said:
-    return Said("cdu-000", "cdu-000", kind, int(Severity.TICKET), at, "because")
+    return Said("cdu-000", kind, int(Severity.TICKET), at, "because", "cdu-000")
 
 
 def test_what_was_said_is_counted_by_kind_and_moment() -> None:

@@ -4,11 +4,12 @@ import numpy as np
 import pytest
 
 from benchmarks.domain.faults import BY_NAME, FAULTS, QUIET, STRENGTHS
-from benchmarks.domain.judging import Result, Said, of_json, to_json
+from benchmarks.domain.judging import Result, of_json
 from benchmarks.domain.tables import figures
 from benchmarks.domain.world import CARDS, DOMAIN, HOSTS, SIZE, START, Case, World
+from benchmarks.heard import Said, to_json
 from fabrichealth.catalogue.accelerators import ALLOCATED, TENSOR_ACTIVE, UTILIZATION
-from fabrichealth.kinds import DOMAIN_HIDDEN_IDLE, DOMAIN_STRAGGLER, IncidentKind
+from fabrichealth.kinds import DOMAIN_HIDDEN_IDLE, DOMAIN_STRAGGLER, IncidentKind, Severity
 from fabrichealth.metric import Metric
 from fabrichealth.model import SeriesTable
 
@@ -73,7 +74,7 @@ def result(fault: str = "", quiet: str = "", *said: Said, culprit: str = "a") ->
 
 
 def told(kind: IncidentKind, culprit: str, at: float, because: str = "") -> Said:
-    return Said(culprit, str(kind), at, because)
+    return Said(culprit, str(kind), int(Severity.TICKET), at, because)
 
 
 def test_only_the_right_kind_with_the_right_culprit_after_the_onset_is_found() -> None:

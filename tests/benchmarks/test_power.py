@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
+from benchmarks.heard import Said, to_json
 from benchmarks.power.__main__ import errors
 from benchmarks.power.faults import BY_NAME, FAULTS
-from benchmarks.power.judging import Result, Said, ill_cases, of_json, to_json
+from benchmarks.power.judging import Result, ill_cases, of_json
 from benchmarks.power.tables import figures
 from benchmarks.power.world import BREAKER, FACTOR, START, VOLTS, Case, World
 from fabrichealth.catalogue.power import FEED_CURRENT, FEED_POWER, FEED_VOLTAGE

@@ -10,6 +10,7 @@ from fabrichealth.catalogue.congestion import PFC_RX_FRAMES, PFC_RX_PAUSE, PFC_T
 from fabrichealth.catalogue.ports import RX_BYTES, SPEED, UP
 from fabrichealth.metric import Metric
 from fabrichealth.model import Batch, SeriesTable
+from fabrichealth.model.series import Ids
 
 E0, E8 = ("leaf-01", "Ethernet0"), ("leaf-01", "Ethernet8")
 
@@ -105,3 +106,22 @@ def test_the_worst_is_that_of_each_counter_against_its_own_last_reading(
         assert (found is None) == (not shares)
         if found is not None:
             assert found[0] == min(max(shares), 1.0)
+
+
+class Growing(SeriesTable):
+    """A table into which somebody else writes while it is read."""
+
+    def of(self, metric: Metric) -> Ids:
+        """Return the series of a metric; one more is there by then."""
+        if metric is PFC_RX_PAUSE:
+            self.intern_all([(metric, (f"leaf-{len(self)}", "Ethernet0", "3"))])
+        return super().of(metric)
+
+
+def test_series_that_others_add_meanwhile_are_learned_at_the_next_poll() -> None:
+    told = Told()
+    told.table = Growing()
+    told.shares = PauseShares(told.table)
+    for when in range(5):
+        told.at(float(when), (PFC_RX_PAUSE, of(PFC_RX_PAUSE), when / 2))
+    assert told.at(5.0, (PFC_RX_PAUSE, of(PFC_RX_PAUSE), 2.5)) == (0.5, of(PFC_RX_PAUSE))

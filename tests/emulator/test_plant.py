@@ -163,3 +163,18 @@ def test_a_plant_stands_still_before_anybody_reads_it() -> None:
     made = plant(Plan(plant=True))
     assert all(feed.watts > 10_000 and feed.watt_hours == 0.0 for feed in made.feeds.values())
     assert all(abs(made.warmer(rack)) < 0.5 for rack in made.racks)
+
+
+def test_a_hose_that_comes_off_runs_the_unit_dry_and_a_refill_starts_it_again() -> None:
+    one = settle(unit("cdu", BRANCHES))
+    one.leaks["r01"] = 30.0
+    settle(one, 0.5)
+    assert one.leaked == pytest.approx(15.0, rel=0.01)
+    assert one.flow > 0
+    settle(one, 1.0)
+    assert one.level <= 0.1
+    assert (one.flow, one.hydraulics.active) == (0.0, [])
+    one.leaks.clear()
+    one.refill()
+    settle(one)
+    assert one.flow == pytest.approx(180.0, rel=0.02)

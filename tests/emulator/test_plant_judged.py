@@ -8,11 +8,13 @@ import pytest
 from emulator.faults import Fault
 from emulator.plan import Plan
 from emulator.plant.faults import (
+    Burst,
     FacilityHot,
     FeedLost,
     Leak,
     Overloaded,
     PhaseShifted,
+    PumpStopped,
     SupplyFails,
 )
 from fabrichealth.model import Place
@@ -32,6 +34,20 @@ LATE = 36_000.0
             10.0,
             {("cooling.leak", "page", "cdu-01/r01")},
             id="a hose drips",
+        ),
+        pytest.param(
+            [Burst(120, LATE, branch="r01", litres_a_minute=6.0)],
+            5,
+            10.0,
+            {("cooling.leak", "page", "cdu-01")},
+            id="a hose tears",
+        ),
+        pytest.param(
+            [PumpStopped(120, LATE, pump="")],
+            4,
+            10.0,
+            {("cooling.pump_wear", "page", "cdu-01")},
+            id="both pumps trip",
         ),
         pytest.param(
             [FeedLost(120, LATE, feed="r02-A")],

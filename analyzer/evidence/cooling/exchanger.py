@@ -33,6 +33,12 @@ VARIED = 0.2
 LEAST_KELVIN = 0.3
 """Differences below this are the sensors' own."""
 
+NEWEST = 3
+"""Columns of a trail that a verdict rests on."""
+
+MEETING = 0.05
+"""Kelvin that two sides at least differ where they meet, whatever sensors that are apart say."""
+
 
 @dataclass(frozen=True)
 class Exchanger:
@@ -63,20 +69,19 @@ def _exchanger(cooling: Cooling) -> Exchanger:
         judged = (heat > 0) & (heat >= LEAST_LOAD * row_quantile(heat, 0.9)[:, None])
         judged &= ~cooling.places.branched[:, None] & (cold_end > LEAST_KELVIN)
         judged &= ~side.stopped
-        one, other = np.where(judged, cold_end, np.nan), np.where(warm_end > 0, warm_end, np.nan)
-        mean = _mean(one, other)
-        # at an end where the two sides nearly meet, sensors apart are much of the mean difference
-        meet = np.log(_mean(one, other + OFFSET) / _mean(one, np.maximum(other - OFFSET, 0.05)))
-        whole = np.log(heat / mean) - FILM * np.log(cooling[FLOW_TO])
+        one = np.where(judged, cold_end, np.nan)
+        # ends that meet are an exchanger at its best: leaving them out would leave its worst hours
+        read = np.where(judged & (warm_end > MEETING - OFFSET), warm_end, np.nan)
+        least = _least_offset(read, reference(cooling, read))[:, None]
+        whole = np.log(heat / _mean(one, _so(read, np.maximum(least, 0.0)))) - FILM * np.log(
+            cooling[FLOW_TO]
+        )
         short = np.where(side.as_open, np.log(heat / one), np.nan)
         flow = np.log(side.flow)
     known = np.asarray(np.isfinite(whole).any(axis=1), np.bool_)
     raw = np.where(known[:, None], whole, short)
-    meet = np.where(known[:, None], meet / 2.0, 0.0)
-    usual_meet = row_median(np.where(reference(cooling, raw), meet, np.nan))
     log, doubt = _allowed(cooling, raw, flow)
-    apart = np.abs(meet - usual_meet[:, None])
-    doubt = doubt + np.where(np.isfinite(apart), apart, 0.0)
+    doubt += np.where(known[:, None], _apart(one, read, least, reference(cooling, raw)), 0.0)
     # a control that holds the supply holds the approach too, and lets heat over it follow the load
     usual_heat = row_median(np.where(reference(cooling, raw), heat, np.nan))
     with np.errstate(all="ignore"):
@@ -89,6 +94,37 @@ def _mean(one: Floats, other: Floats) -> Floats:
     """Return the logarithmic mean of the differences at both ends, K."""
     parts = np.log(one / other)
     return np.where(np.abs(parts) < 1e-3, one, (one - other) / parts)
+
+
+def _least_offset(read: Floats, usual: Bools) -> Floats:
+    """Return by how much warm ends at least seem too near, kelvin ([place]).
+
+    The facility's water never leaves warmer than the loop's comes, whatever meters say.
+    """
+    chosen = usual.copy()
+    chosen[:, -NEWEST:] = True
+    lowest = np.fmin.reduce(np.where(chosen, read, np.nan), axis=1)
+    return np.asarray(np.fmax(MEETING - lowest, -OFFSET), np.float64)
+
+
+def _so(read: Floats, offset: Floats | float) -> Floats:
+    """Return the differences at warm ends if they seemed too near by so much, K."""
+    return np.maximum(read + offset, MEETING)
+
+
+def _apart(one: Floats, read: Floats, least: Floats, usual: Bools) -> Floats:
+    """Return how much of a change of conductance sensors may make that are apart all the time.
+
+    Where the two sides nearly meet such an offset is much of the mean difference, and how much
+    goes with load and setpoint: of a lower conductance counts what no offset explains.
+    """
+    found = np.zeros(one.shape)
+    for offset in (least, OFFSET):
+        with np.errstate(all="ignore"):
+            said = _mean(one, _so(read, np.maximum(least, 0.0)))
+            more = np.log(said / _mean(one, _so(read, offset)))
+        found = np.fmax(found, more - row_median(np.where(usual, more, np.nan))[:, None])
+    return found
 
 
 def _allowed(cooling: Cooling, raw: Floats, flow: Floats) -> tuple[Floats, Floats]:

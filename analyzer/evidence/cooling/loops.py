@@ -18,8 +18,8 @@ from analyzer.evidence.cooling.loop_kinds import LOOP_KINDS, UNWRITTEN, LoopKind
 from analyzer.evidence.cooling.mains import Mains
 from analyzer.evidence.cooling.places import MEASURED, Places, places
 from analyzer.evidence.cooling.racks import cooled
-from analyzer.evidence.cooling.restarts import without_restarts
 from analyzer.evidence.cooling.trails import Chosen, highest, laid, present, total
+from analyzer.evidence.cooling.zeros import without_zeros
 from fabrichealth.catalogue.cooling import (
     AIR_HUMIDITY,
     AIR_TEMPERATURE,
@@ -97,18 +97,18 @@ class CoolingDetector(Detector[S]):
 
     def cooling(self, view: View) -> "Cooling":
         """Return all loops of a view with all their branches, worked out once a pass."""
-        view = without_restarts(view)
+        view = without_zeros(view)
         return self._once(view, "all", lambda: Cooling(view, self.settings.hold))
 
     def mains(self, view: View) -> "Cooling":
         """Return the mains of all loops, without their branches."""
-        view = without_restarts(view)
+        view = without_zeros(view)
         whole = places(view[FLOW].table)
         return self._once(view, "mains", lambda: Cooling(view, self.settings.hold, whole.mains))
 
     def having(self, view: View, *wanted: Chosen) -> "Cooling":
         """Return the mains of all loops, and the branches that have one of some meters."""
-        view = without_restarts(view)
+        view = without_zeros(view)
         whole = places(view[FLOW].table)
         mine = ~whole.branched
         for one in wanted:
@@ -122,7 +122,7 @@ class CoolingDetector(Detector[S]):
         whole = places(view[FLOW].table)
         if loops.all():
             return self.cooling(view)
-        view = without_restarts(view)
+        view = without_zeros(view)
         return Cooling(view, self.settings.hold, whole.only(np.flatnonzero(loops[whole.loop])))
 
     def _once(self, view: View, what: str, work: "Callable[[], Cooling]") -> "Cooling":

@@ -24,8 +24,12 @@ USUAL = 0.9
 """Quantile of the window that is taken for what was usual before."""
 LEFT = 0.05
 """A feed whose current fell below this share of what it carried carries nothing."""
-LEAST = 0.05
+LEAST = 0.01
 """A feed that carried less than this share of its rating cannot be seen to lose it."""
+LITTLE = 0.05
+"""Of one that carried less than this, what its partner took over must stand out of its swings."""
+STANDS_OUT = 3.0
+"""So many standard deviations from poll to poll do."""
 POLLS = 2
 SOON = 3
 """Polls within which a partner takes over: what it carries more later is another load. So many
@@ -138,16 +142,19 @@ def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterato
             if known is not None and TAKEN in known.detail:
                 yield _still_silent(found, feed, its, known, lost)
             continue
-        carried = float(np.nansum(usual[mine]))
-        rating = np.nan_to_num(found.breaker[feed])
-        if carried <= LEAST * rating * len(mine):
-            continue
         moment = float(np.max(current.last_at[mine]) if silent else np.min(since[mine]))
-        gained = _gain(current, its, moment, after=silent)
         if known is not None and TAKEN in known.detail:
             moment, gained = min(moment, known.since), known.detail[TAKEN]
-        if not gained >= share * carried:
-            continue
+            carried = float(np.nansum(usual[mine]))
+        else:
+            carried = float(np.nansum(_just_before(current.select(mine), moment, after=silent)))
+            gained = _gain(current, its, moment, after=silent)
+            rating = np.nan_to_num(found.breaker[feed]) * len(mine)
+            least = share * carried
+            if carried <= LITTLE * rating:
+                least = max(least, STANDS_OUT * _swing(current, its, moment, after=silent))
+            if carried <= LEAST * rating or not gained >= least:
+                continue
         row = int(mine[0])
         former = _former(found, its, moment, after=silent)
         if known is not None:
@@ -189,9 +196,7 @@ def _lost_themselves(found: Feeds, empty: Bools) -> frozenset[str]:
 
 def _former(found: Feeds, its: Places, moment: float, *, after: bool) -> dict[str, float]:
     """Return what each feed that carries on carried before a moment, amperes over its phases."""
-    values = _earlier(found.current.select(its), moment, after=after)
-    rank = np.cumsum(np.isfinite(values)[:, ::-1], axis=1)[:, ::-1]  # 1 for the newest of each row
-    earlier = row_quantile(np.where(rank <= SOON, values, np.nan), 0.5)
+    earlier = _just_before(found.current.select(its), moment, after=after)
     of = found.feed_of[its]
     former = {found.names[feed]: float(np.sum(earlier[of == feed])) for feed in np.unique(of)}
     return {BEFORE + name: amperes for name, amperes in former.items() if np.isfinite(amperes)}
@@ -219,6 +224,22 @@ def _earlier(window: Window, moment: float, *, after: bool) -> Floats:
         return np.where(window.times <= moment + (step if after else -step), window.values, np.nan)
 
 
+def _just_before(window: Window, moment: float, *, after: bool) -> Floats:
+    """Return what rows said in their last polls before a moment ([s]); `after` as in `_gain`.
+
+    Not what they said for half an hour: a job may have begun or ended meanwhile.
+    """
+    values = _earlier(window, moment, after=after)
+    rank = np.cumsum(np.isfinite(values)[:, ::-1], axis=1)[:, ::-1]  # 1 for the newest of each row
+    return row_quantile(np.where(rank <= SOON, values, np.nan), 0.5)
+
+
+def _swing(window: Window, rows: Places, moment: float, *, after: bool) -> float:
+    """Return the standard deviation of a sum of rows from poll to poll before a moment, amperes."""
+    steps = np.abs(np.diff(_earlier(window.select(rows), moment, after=after), axis=1))
+    return float(np.nansum(row_quantile(steps, 0.5))) if steps.size else float("nan")
+
+
 def _half_a_period(window: Window) -> float:
     period = window.period[np.isfinite(window.period)]
     return float(np.median(period)) / 2 if len(period) else 0.0
@@ -230,8 +251,8 @@ def _gain(window: Window, rows: Places, moment: float, *, after: bool) -> float:
     `after`: the moment is the last one before it happened, not the first one of it.
     """
     one = window.select(rows)
-    step, earlier = _half_a_period(one), _earlier(one, moment, after=after)
-    if not np.isfinite(earlier).any(axis=1).all():
+    step, earlier = _half_a_period(one), _just_before(one, moment, after=after)
+    if not np.isfinite(earlier).all():
         return float("nan")
     with np.errstate(invalid="ignore"):
         later = (one.times > moment + (step if after else -step)) & np.isfinite(one.values)
@@ -239,4 +260,4 @@ def _gain(window: Window, rows: Places, moment: float, *, after: bool) -> float:
     if (soon.sum(axis=1) < POLLS).any():
         return float("nan")
     took = row_quantile(np.where(soon, one.values, np.nan), 0.5)
-    return float(np.sum(took - row_quantile(earlier, 0.5)))
+    return float(np.sum(took - earlier))

@@ -32,6 +32,9 @@ MOST = 1e9
 COVERED = 0.8
 """Share of the span that must have been read: what was in a gap the energy counter knows alone."""
 
+GAP = 2.5
+"""Polls so many periods apart and more: nobody but the energy counter knows what flowed between."""
+
 STEPS = 20
 """A counter that rose in fewer polls is too coarse to tell power by."""
 
@@ -96,12 +99,12 @@ def metered(view: View, seconds: float) -> Metered:
 def _swing(read: Window, rows: list[int], seconds: float) -> Floats:
     """Return how far the mean of polls may be from that of all moments ([row], watts).
 
-    Between two polls power was anything between them, if it went straight.
+    Between two polls power was anything between them, if it went straight; gaps do not count.
     """
     times = read.times[rows]
     inside = np.where(read.until - times < seconds, read.values[rows], np.nan)
     steps, spent = np.abs(np.diff(inside, axis=1)), np.diff(times, axis=1)
-    known = np.isfinite(steps) & np.isfinite(spent)
+    known = np.isfinite(steps) & (spent < GAP * read.period[rows][:, None])
     span = np.where(known, spent, 0.0).sum(axis=1)
     return np.asarray(np.where(known, steps * spent, 0.0).sum(axis=1) / span, np.float64)
 
@@ -172,13 +175,12 @@ def _energy(view: View, names: tuple[str, ...], seconds: float) -> Floats:
         )
         if len(inside) < 2:
             continue
-        first, last = int(inside[0]), int(inside[-1])
         steps = np.diff(window.values[row, inside])
+        spent = np.diff(window.times[row, inside])
         if (steps < 0).any() or np.count_nonzero(steps) < STEPS:  # set back, or too coarse
             continue
-        span = window.times[row, last] - window.times[row, first]
-        rise = window.values[row, last] - window.values[row, first]
-        found[window.labels(row)[1]] = float(rise / span)
+        known = spent < GAP * window.period[row]
+        found[window.labels(row)[1]] = float(steps[known].sum() / spent[known].sum())
     return np.array([found.get(name, np.nan) for name in names], np.float64)
 
 

@@ -22,10 +22,9 @@ export function listed(incidents, whole, chosen) {
 function row(one, chosen) {
   const facts = [say(one.severity)];
   if (one.cause) facts.push(say(one.cause));
-  if (one.score !== undefined && one.score !== null) {
-    facts.push(`${say("confidence")} ${Math.round(100 * one.score)} %`);
-  }
-  if (one.culprit.type === "link") facts.push(`${say("drain")}: ${truth(one.safe_to_drain)}`);
+  const sure = one.causes?.[0]?.probability;
+  if (sure !== undefined) facts.push(`${say("confidence")} ${Math.round(100 * sure)} %`);
+  if (one.culprit.type === "link") facts.push(`${say("safe")}: ${truth(one.safe_to_drain)}`);
   if (one.suppressed_by) facts.push(`${say("suppressed")} ${one.suppressed_by}`);
   if (one.operator) facts.push(`${say("said")} ${one.operator.says ?? one.operator}`);
   const link = element("a", { href: address("incident", one.incident),
@@ -55,7 +54,7 @@ export async function incidentPage(one) {
     fact("cause", causes(one)),
     fact("action", one.action ?? ""),
     one.culprit.type === "link"
-      ? fact("drain", `${truth(one.safe_to_drain)}${one.safe_because ? `: ${one.safe_because}` : ""}`)
+      ? fact("safe", `${truth(one.safe_to_drain)}${one.safe_because ? `: ${one.safe_because}` : ""}`)
       : undefined,
     fact("since", one.opened_at ? moment(one.opened_at) : "")));
   const parts = [element("h3", {}, `${say(one.kind)} (${one.incident}, ${say(one.severity)})`), facts];

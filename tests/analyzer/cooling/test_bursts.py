@@ -3,11 +3,15 @@
 import numpy as np
 import pytest
 
+from analyzer.judge import Judge
+from analyzer.ledger import Ledger
+from benchmarks.corpus.last_hours import LastHours
 from fabrichealth.catalogue import cooling
 from fabrichealth.events import Event
 from fabrichealth.kinds import Severity
-from fabrichealth.model import Finding, Floats
+from fabrichealth.model import Batch, Finding, Floats
 from tests.analyzer.cooling.stories import (
+    DETECTORS,
     HOUR,
     LOOP,
     ONSET,
@@ -18,6 +22,7 @@ from tests.analyzer.cooling.stories import (
     between,
     healthy,
     told,
+    topology,
 )
 from tests.analyzer.cooling.test_pumps import flow, pump
 
@@ -204,6 +209,34 @@ def test_a_unit_that_starts_again_has_lost_nothing(seconds: float, warm: bool) -
 
 
 @pytest.mark.parametrize("warm", [True, False], ids=["temperatures", "branches alone"])
+def test_a_unit_that_answers_zeros_for_long_is_not_believed_and_told_as_such(warm: bool) -> None:
+    """Its controller is half dead: nothing leaks, no pump stands, and nothing is known."""
+
+    def half_dead(story: Story) -> None:
+        zeros(story, 10_000, 60.0)
+        if not warm:
+            without_temperatures(story)
+
+    before: list[Finding] = []
+    for minutes in (5.0, 9.0, 11.0, 40.0, 300.0):
+        before = told(polled(healthy(), 60.0, half_dead, minutes), before=before)
+        assert [one.kind.name for one in before] == ["watch.data_implausible"] * (minutes > 10.0)
+    (finding,) = before
+    assert (str(finding.about), finding.rank) == (LOOP, Severity.WATCH)
+    assert finding.since == pytest.approx(START + ONSET, abs=120.0)
+    assert "readings of its unit are 0 together" in finding.because
+    assert ("its water would be at 0 °C" if warm else "its branches flow on") in finding.because
+
+
+@pytest.mark.parametrize("hours", [0.5, 4.0])
+def test_a_unit_that_measures_again_is_held_against_what_it_was_before(hours: float) -> None:
+    def mended(story: Story) -> None:
+        zeros(story, round(hours * 60.0), 60.0)
+
+    assert told(polled(healthy(), 60.0, mended, 60.0 * hours + 90.0)) == []
+
+
+@pytest.mark.parametrize("warm", [True, False], ids=["temperatures", "branches alone"])
 def test_a_loop_that_stands_is_no_unit_that_starts_again(warm: bool) -> None:
     """All that can be 0 is: its water stays warm, and nothing flows through its branches."""
 
@@ -228,3 +261,23 @@ def test_what_follows_from_a_leak_is_no_ground_of_its_own() -> None:
     (leak,) = told(polled(healthy(), 60.0, leaks, 10.0), OF)
     assert leak.grounds == ("rope r1",)
     assert leak.witnesses == ("level cdu-1",)
+
+
+def test_a_half_dead_unit_is_one_incident_of_its_loop_that_calls_nobody() -> None:
+    """From the first zero on, judged every minute with everything behind the detectors."""
+
+    def half_dead(story: Story) -> None:
+        zeros(story, 10_000, 60.0)
+
+    story, store = polled(healthy(), 60.0, half_dead, 30.0), LastHours(24 * HOUR)
+    series = store.table.intern_all(story.values)
+    columns = np.stack(list(story.values.values()))
+    clock, ledger = store.table.clock("test", LOOP), Ledger()
+    judge = Judge(store, topology(), DETECTORS, ledger)
+    for number, at in enumerate(story.at.tolist()):
+        store.append([Batch(clock, at, series, columns[:, number])])
+        if at > START + ONSET:
+            judge.judge(at + 1.0)
+    (incident,) = ledger.incidents
+    assert (str(incident.kind), str(incident.culprit)) == ("watch.data_implausible", LOOP)
+    assert (incident.culprit.type, incident.severity) == ("loop", Severity.WATCH)

@@ -56,17 +56,22 @@ def facility_flow(watts: float, supply: float, conductance: float) -> float:
     return float(brentq(missing, least * 1.0001, 50_000.0))
 
 
-def loop(load: float = 1.0, setpoint: float = 0.0, fouled: float = 0.0) -> Story:
+def loop(
+    load: float = 1.0, setpoint: float = 0.0, fouled: float = 0.0, least: float = 300.0
+) -> Story:
     """Return a loop whose valve holds the supply; from the onset on as the arguments say.
 
     `load` is a share of the full one, `setpoint` kelvin more, `fouled` a share of its conductance.
+    Before it the facility gives `least` L/min, and at 265 the two sides meet within 0.2 K.
     """
     story, chance = healthy(), np.random.default_rng(3)
     ill = story.after > 0
     count, levels = len(story.at), np.where(ill, load, 1.0)
-    usual = FULL / mean(6.0, SUPPLY + FULL / (PER_KELVIN * FLOW * 5) - 26.0 - FULL / (WATER * 300))
+    usual = FULL / mean(
+        6.0, SUPPLY + FULL / (PER_KELVIN * FLOW * 5) - 26.0 - FULL / (WATER * least)
+    )
     then = facility_flow(FULL * load, SUPPLY + setpoint, usual * (1.0 - fouled))
-    given = np.where(ill, then, 300.0)
+    given = np.where(ill, then, least)
     for rack in RACKS:
         story.set(power.RACK_POWER, (rack,), 60_000.0 * levels + chance.normal(0, 200, count))
         rise = 0.92 * 60_000.0 * levels / (PER_KELVIN * FLOW)
@@ -106,6 +111,25 @@ def test_other_loads_and_setpoints_foul_no_exchanger(
     load: float, setpoint: float, which: str
 ) -> None:
     assert said(without(loop(load, setpoint), which)) == set()
+
+
+@pytest.mark.parametrize("off", [-0.4, -0.2, 0.1, 0.4])
+@pytest.mark.parametrize(("load", "setpoint"), [(1.0, 5.0), (1.2, 5.0), (1.1, 0.0), (0.8, 3.0)])
+def test_where_both_sides_meet_meters_that_are_apart_foul_no_exchanger(
+    load: float, setpoint: float, off: float
+) -> None:
+    """The facility's return seems warmer than the loop's, now and then or always."""
+    story = loop(load, setpoint, least=265.0)
+    noise = np.random.default_rng(4).normal(0.0, 0.05, len(story.at))
+    story.plus(*BACK, noise - off)
+    assert said(story) == set()
+
+
+@pytest.mark.parametrize("off", [-0.4, 0.0, 0.4])
+def test_scale_opens_an_end_that_met(off: float) -> None:
+    story = loop(fouled=0.5, least=265.0)
+    story.plus(*BACK, -off)
+    assert said(story) == {"exchanger_fouled cdu-1"}
 
 
 @pytest.mark.parametrize("which", ["all", "no flow", "no return"])

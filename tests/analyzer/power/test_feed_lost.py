@@ -5,7 +5,7 @@ import pytest
 
 from fabrichealth.kinds import Severity
 from fabrichealth.topology import Device, Feed, Rack, Topology
-from tests.analyzer.power.racks import amperes, flat, said, step, volts
+from tests.analyzer.power.racks import amperes, flat, noisy, said, step, volts
 from tests.analyzer.views import START
 
 NAN = float("nan")
@@ -112,6 +112,33 @@ def test_a_job_that_begins_long_after_a_meter_fell_silent_is_no_loss() -> None:
     silent = amperes("r1-A", [*[15.0] * 30, *[float("nan")] * 30])
     assert not said("power_feed_lost", silent, amperes("r1-B", step(15.0, 30.0, at=40)))
     assert said("power_feed_lost", silent, amperes("r1-B", step(15.0, 30.0, at=30)))
+
+
+@pytest.mark.parametrize(
+    "left", [pytest.param(0.0, id="its meter lives"), pytest.param(NAN, id="dies")]
+)
+def test_a_job_that_ended_shortly_before_hides_no_loss(left: float) -> None:
+    (finding,) = said(
+        "power_feed_lost",
+        amperes("r1-A", [*flat(40.0, 40), *flat(12.0, 10), *flat(left, 10)]),
+        amperes("r1-B", [*flat(40.0, 40), *flat(12.0, 10), *flat(24.0, 10)]),
+    )
+    assert "carried 36 A over its phases" in finding.because
+    assert "r1-B carries 36 A more since then" in finding.because
+
+
+def test_an_idle_rack_loses_its_feed_too() -> None:
+    """Who carries 3 A of 63 A a phase."""
+    (finding,) = said(
+        "power_feed_lost", amperes("r1-A", step(2.8, 0.0)), amperes("r1-B", step(2.7, 5.5))
+    )
+    assert "carried 8 A over its phases, and carries nothing now" in finding.because
+
+
+def test_a_little_load_that_ends_while_the_partner_swings_is_no_loss() -> None:
+    swings = noisy(30.0, 0.1, 60)
+    swings[40:43] = 32.0
+    assert not said("power_feed_lost", amperes("r1-A", step(1.0, 0.0)), amperes("r1-B", swings))
 
 
 def ring() -> Topology:

@@ -50,6 +50,15 @@ def test_an_energy_counter_that_rises_otherwise_is_told_and_who_agrees() -> None
     assert finding.because.endswith("V x I x power factor agrees with it")
 
 
+def test_what_flowed_while_nobody_read_the_meter_is_no_drift() -> None:
+    """A job that began and ended within five minutes without an answer."""
+    deaf = (np.arange(POLLS) >= 75) & (np.arange(POLLS) < 85)
+    counted = np.cumsum(np.where(deaf, 3.0 * TRUE, TRUE) * 30.0)
+    read, energy = (np.where(deaf, np.nan, one).tolist() for one in (flat(TRUE, POLLS), counted))
+    assert said("power_meter_drift", watts("r1-A", read), amperes("r1-A", flat(24.0, POLLS)),
+                {(FEED_ENERGY, ("r1", "r1-A")): energy}) == []  # fmt: skip
+
+
 def test_a_coarse_or_dead_energy_counter_says_nothing() -> None:
     for step in (3.6e6, 1e12):
         rises = np.floor(np.arange(POLLS) * 30.0 * TRUE / step) * step

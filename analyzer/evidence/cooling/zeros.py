@@ -1,19 +1,19 @@
-"""Restarts: a coolant unit that starts again answers zeros for a few polls.
+"""Zeros: what a coolant unit answers that starts again, or whose controller is half dead.
 
-Level, pressures, flows and temperatures fall to 0 together: no burst, and no reading either. Water
-at 0 °C sharp tells it from a loop that stops, whose temperatures stay; where no temperature is
-read, the branches' meters do, which are other instruments. Such zeros are taken as not read. A unit
-that says nothing else for longer than the window is believed: it is no restart.
+Level, pressures, flows and temperatures are 0 together: no burst, and no reading either. Water at
+0 °C sharp tells it from a loop that stops, whose temperatures stay; where no temperature is read,
+the branches' meters do, which are other instruments. Such zeros are taken as not read, for however
+long they come; whoever must know of a unit that says nothing else asks `answering_zeros`.
 """
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.cooling.places import MEASURED, Places, places
-from analyzer.evidence.durations import Bools
+from analyzer.evidence.durations import Bools, fresh
 from fabrichealth.catalogue.cooling import (
     COOLANT_TEMPERATURE,
     DIFFERENTIAL_PRESSURE,
@@ -22,18 +22,55 @@ from fabrichealth.catalogue.cooling import (
     RESERVOIR_LEVEL,
 )
 from fabrichealth.metric import Metric
-from fabrichealth.model import Floats, View, Window
+from fabrichealth.model import Floats, Labels, View, Window
 
 TOGETHER = (FLOW, PRESSURE, RESERVOIR_LEVEL, DIFFERENTIAL_PRESSURE)
-"""What falls to 0 with the temperatures of a main."""
+"""What is 0 with the temperatures of a main."""
 
 SORTS = 2
 """So many of them at least; a meter that fails falls alone."""
 
 
-def without_restarts(view: View) -> View:
-    """Return the same view, the zeros of units that start again left out of its windows."""
-    key = ("restarts of coolant units", view[COOLANT_TEMPERATURE].seconds)
+POLLS = 2
+"""So many zeros at least are no slip."""
+
+
+@dataclass(frozen=True)
+class Zeros:
+    """A unit that answers nothing but zeros just now."""
+
+    loop: str
+    since: float
+    at: float
+    metric: Metric
+    labels: Labels
+    """Of the series whose 0 says so: a temperature, or the level where none is read."""
+    read: int
+    """How many of its main's series say 0."""
+
+
+def answering_zeros(view: View) -> Iterator[Zeros]:
+    """Yield the units whose newest answers are zeros, since as long as the window reaches."""
+    whole = places(view[FLOW].table)
+    for loop in _suspects(view, whole):
+        moments = _dead(view, whole, loop)
+        window, rows = _leads(view, whole, loop)
+        rows = rows[fresh(window)[rows]] if len(rows) else rows
+        if len(moments) < POLLS or not len(rows):
+            continue
+        times, values = window.times[rows], window.values[rows]
+        alive = np.max(times[np.isfinite(values) & (values != 0.0)], initial=-np.inf)
+        run = moments[moments > alive]
+        if len(run) >= POLLS:
+            yield Zeros(
+                whole.loops[loop], float(run[0]), float(run[-1]), window.metric,
+                window.labels(int(rows[0])), _count(view, whole, loop),
+            )  # fmt: skip
+
+
+def without_zeros(view: View) -> View:
+    """Return the same view, zeros that are no readings left out of its windows."""
+    key = ("zeros of coolant units", view[COOLANT_TEMPERATURE].seconds)
     windows = view.once(key, lambda: _windows(view))
     return view.but(windows) if windows else view
 
@@ -61,24 +98,42 @@ def _windows(view: View) -> dict[Metric, Window]:
 
 
 def _suspects(view: View, whole: Places) -> Iterator[int]:
-    """Yield loops of whose mains a temperature or the level fell to 0 within the window."""
-    found: set[int] = set()
-    for metric in (COOLANT_TEMPERATURE, RESERVOIR_LEVEL):
+    """Yield loops of whose mains a temperature was 0; without any, those whose level was."""
+    zero, said = (np.zeros((2, len(whole.loops)), np.bool_) for _ in range(2))
+    for number, metric in enumerate((COOLANT_TEMPERATURE, RESERVOIR_LEVEL)):
         window = view[metric]
         if len(window) and window.values.size:
-            fell = (window.values == 0.0).any(axis=1) & (window.values > 0.0).any(axis=1)
-            place = _place(whole, window)[fell]
-            found.update(whole.loop[place[~whole.branched[place]]].tolist())
-    yield from sorted(found)
+            place = _place(whole, window)
+            mine = ~whole.branched[place]
+            loop = whole.loop[place[mine]]
+            np.logical_or.at(zero[number], loop, (window.values[mine] == 0.0).any(axis=1))
+            np.logical_or.at(said[number], loop, np.isfinite(window.values[mine]).any(axis=1))
+    yield from np.flatnonzero(zero[0] | (zero[1] & ~said[0])).tolist()
+
+
+def _leads(view: View, whole: Places, loop: int) -> tuple[Window, NDArray[np.intp]]:
+    """Return the rows of a main that lead: its temperatures, its level where none is read."""
+    temperatures = view[COOLANT_TEMPERATURE]
+    warm = _mains(temperatures, whole, loop)
+    if len(warm) and np.isfinite(temperatures.values[warm]).any():
+        return temperatures, warm
+    return view[RESERVOIR_LEVEL], _mains(view[RESERVOIR_LEVEL], whole, loop)
+
+
+def _count(view: View, whole: Places, loop: int) -> int:
+    """Return how many series of a main said 0 last."""
+    found = 0
+    for metric in MEASURED:
+        window = view[metric]
+        if len(window):
+            found += int((window.last[_mains(window, whole, loop)] == 0.0).sum())
+    return found
 
 
 def _dead(view: View, whole: Places, loop: int) -> Floats:
     """Return when a loop's unit answered zeros ([n], unix seconds, ascending); empty for never."""
     mains = {metric: _mains(view[metric], whole, loop) for metric in TOGETHER}
-    temperatures = view[COOLANT_TEMPERATURE]
-    warm = _mains(temperatures, whole, loop)
-    heard = bool(np.isfinite(temperatures.values[warm]).any()) if len(warm) else False
-    leads = (temperatures, warm) if heard else (view[RESERVOIR_LEVEL], mains[RESERVOIR_LEVEL])
+    leads = _leads(view, whole, loop)
     moments = _all_zero(*leads)
     if not len(moments):
         return moments
@@ -88,8 +143,9 @@ def _dead(view: View, whole: Places, loop: int) -> Floats:
         if len(rows) and np.isfinite(window.values[rows]).any():
             zero = _zero_at(window, rows, moments)
             read += 1
-            fell += bool(zero.any(axis=1).all() and (window.values[rows] > 0).any())
-    proven = heard or _branches_flow(view[FLOW], whole, loop, moments)
+            fell += bool(zero.any(axis=1).all())
+    warm = leads[0].metric is COOLANT_TEMPERATURE
+    proven = warm or _branches_flow(view[FLOW], whole, loop, moments)
     return moments if fell == read and fell >= SORTS and proven else moments[:0]
 
 

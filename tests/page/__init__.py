@@ -1,0 +1,1 @@
+"""The built-in page, driven in a real Chromium."""
