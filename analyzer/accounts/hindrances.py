@@ -4,7 +4,7 @@ An incident counts for what it accuses and for its victims, the accelerators of 
 included. What was suppressed, or never graver than a watch, took nothing from anybody.
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -46,9 +46,9 @@ def standing(
         cause = _cause(incident.kind, incident.culprit, topology)
         if cause is None or incident.suppressed_by or incident.severity <= LEAST_SEVERITY:
             continue
-        span = bins.span(incident.opened_at, incident.closed_at or bins.until)
-        hit = _hit((incident.culprit, *incident.victims), topology, told, incident.opened_at)
-        found[cause][[place[name] for name in hit if name in place], span] = True
+        for hit, since, until in _hit(incident, incident.closed_at or bins.until, topology, told):
+            rows = [place[name] for name in hit if name in place]
+            found[cause][rows, bins.span(since, until)] = True
     _in_maintenance(found["maintenance"], bins, topology, events)
     host = {name: number for number, name in enumerate(bins.inventory.host.names)}
     open_ = binned(store, SCHEDULABLE, bins, len(host), named(host))
@@ -76,20 +76,16 @@ def _cause(kind: IncidentKind, culprit: Place, topology: Topology) -> str | None
     return OF_KINDS.get(kind.name.partition(".")[0])
 
 
-def _hit(places: Iterable[Place], topology: Topology, told: Jobs, at: float) -> Collection[str]:
-    """Return the accelerators among places, those that they hold, and those of jobs."""
-    found: set[str] = set()
+def _hit(
+    incident: Incident, until: float, topology: Topology, told: Jobs
+) -> Iterator[tuple[Collection[str], float, float]]:
+    """Yield what an incident hit from when until when: what it accuses holds, and its jobs had."""
+    since, places = incident.opened_at, (incident.culprit, *incident.victims)
+    devices = topology.held_by(place for place in places if place.type != "job")
+    yield devices, since, until
     for place in places:
-        if place.type == "job":
-            found.update(
-                name for job in told.rows if job.name == place.id and job.until > at
-                for name in job.accelerators
-            )  # fmt: skip
-            continue
-        for device in topology.devices_of(place):
-            found.add(device)
-            found.update(topology.hosted.get(device, ()))
-    return found
+        for job in told.hit(place.id, since, until, devices) if place.type == "job" else ():
+            yield job.accelerators, max(job.since, since), min(job.until, until)
 
 
 def _in_maintenance(found: Bools, bins: Bins, topology: Topology, events: Sequence[Event]) -> None:

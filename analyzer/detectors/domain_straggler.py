@@ -92,19 +92,20 @@ class DomainStraggler(Detector[DomainStragglerSettings]):
         """Return who lags in each group of peers, once a pass."""
         own = self.settings
         bounds = Bounds(own.deviations, own.hold, own.first, own.busy, own.pause)
-        accused = frozenset(one.about.id for one in view.before if isinstance(one.about, Place))
+        accused = _accused(view)
         key = (Lagging, bounds, accused, view[UTILIZATION].seconds)
         return view.once(key, lambda: _every(view, bounds, accused))
 
     def _ways(self, view: View) -> Iterator[Way]:
         """Yield how each machine that is waited for shows it."""
         own, stock = self.settings, inventory(view)
+        rules, accused = (own.deviations, own.hold, own.first), _accused(view)
         for one in self._lagging(view):
             yield of_accelerators(stock, one)
         for job in allocation(view).running if view.events else ():
             hosts = hosts_of(job, view.topology)
             start = job.since + SETTLING
-            for slow in slow_rails(view, hosts, start, own.deviations, own.hold, own.first):
+            for slow in slow_rails(view, job, hosts, start, rules, accused):
                 yield of_rails(job.name, len(hosts), slow)
 
     def _finding(self, view: View, name: str, ways: list[Way], before: dict[str, float]) -> Finding:
@@ -125,6 +126,14 @@ class DomainStraggler(Detector[DomainStragglerSettings]):
             because=f"{name} holds back {worst.peers}: {words}",
             victims=(*jobs, *parts),
         )
+
+
+def _accused(view: View) -> frozenset[str]:
+    """Return the devices, and the ports, that were found to hold others back a pass before."""
+    ports = [place.id for one in view.before for place in one.victims if place.type == "port"]
+    return frozenset(
+        (*ports, *(one.about.id for one in view.before if isinstance(one.about, Place)))
+    )
 
 
 def _every(view: View, bounds: Bounds, accused: frozenset[str]) -> list[Lagging]:

@@ -55,7 +55,7 @@ class PartsVersionDrift(Detector[PartsVersionDriftSettings]):
 
     kinds = (PARTS_VERSION_DRIFT,)
     metrics = (*METRICS, DEVICE_INFO, ACCELERATOR_INFO, HEALTHY, ERRORS, UTILIZATION)
-    remembers = (*REMEMBERED, ERRORS)
+    remembers = (*REMEMBERED, ERRORS, DEVICE_INFO, ACCELERATOR_INFO)
     recalls = RECALLED
     settings_type = PartsVersionDriftSettings
 
@@ -72,7 +72,8 @@ class PartsVersionDrift(Detector[PartsVersionDriftSettings]):
         stock = inventory(view)
         model = {name: stock.model.of(row) for row, name in enumerate(stock.names)}
         ill = ailing(view)
-        for odd in odd_versions(told, view.topology, model, ill):
+        fell = {name: max(one.since for one in symptoms) for name, symptoms in ill.items()}
+        for odd in odd_versions(told, view.topology, model, fell):
             enough = len(odd.ill) >= self.settings.share * len(odd.devices)
             if odd.ill and enough and odd.chance <= self.settings.doubt:
                 yield self._finding(view, odd, told, ill)
@@ -84,11 +85,16 @@ class PartsVersionDrift(Detector[PartsVersionDriftSettings]):
         told: list[Running],
         ill: Ailing,
     ) -> Finding:
-        own = [symptom for name in odd.ill for symptom in ill[name]]
+        runs = [
+            one for one in told
+            if one.what == odd.what and one.labels[0] in odd.ill and one.version == odd.version
+        ]  # fmt: skip
+        own = [
+            symptom for one in runs for symptom in ill[one.labels[0]] if symptom.since > one.since
+        ]
         about = _place(view, odd)
         since = min(one.since for one in own)
         before = [one.since for one in view.before if one.about == about]
-        runs = [one for one in told if one.labels[0] in odd.ill and one.version == odd.version]
         lines = [
             evidence(one.metric, one.labels, 1.0, one.at, f"runs {odd.what} {one.version}")
             for one in runs[:2]

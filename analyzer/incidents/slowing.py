@@ -2,14 +2,16 @@
 
 A straggler is found by comparison, so it is the last to be accused: a link of it that stumbles, a
 port that stops its switch, the rack's cap, a failed supply, a feed that is lost or overloaded,
-interrupts on the wrong node, or bad contact to the cold plate say why it lags, and it is their
-victim. (What cools explains it too, see `chain`; an odd firmware lists its victims itself.)
+interrupts on the wrong node, a full uplink of a switch whose rail is slow, or bad contact to the
+cold plate say why it lags, and it is their victim. (What cools explains it too, see `chain`; an odd
+firmware lists its victims itself.)
 """
 
 from analyzer.incidents.chain import UPSTREAM, Ill, follows, racks_of
 from fabrichealth.kinds import (
     COOLING_THERMAL_CONTACT,
     DOMAIN_STRAGGLER,
+    FABRIC_HOT_LINK,
     HOST_IRQ_MISPLACED,
     LINK_DEGRADED_SPEED,
     LINK_DOWN,
@@ -30,7 +32,10 @@ SLOW_PORT = frozenset({PFC_SLOW_RECEIVER, PFC_STORM})
 SLOW_RACK = frozenset({POWER_CAPPED, POWER_SUPPLY_FAILED, POWER_FEED_LOST, POWER_OVERLOAD})
 SLOW_DEVICE = frozenset({HOST_IRQ_MISPLACED, COOLING_THERMAL_CONTACT})
 
-SLOWING = SLOW_LINK | SLOW_PORT | SLOW_RACK | SLOW_DEVICE
+SLOW_RAIL = frozenset({FABRIC_HOT_LINK})
+"""Kinds that slow whoever hangs on a switch; a host that fills its own link is at work."""
+
+SLOWING = SLOW_LINK | SLOW_PORT | SLOW_RACK | SLOW_DEVICE | SLOW_RAIL
 """Kinds that explain a straggler at the same machine."""
 
 SLACK = 900.0
@@ -51,6 +56,9 @@ def slows(cause: Ill, straggler: Ill, topology: Topology) -> bool:
         return False
     if cause.kind in SLOW_RACK:
         return topology.rack_of(straggler.culprit.id) in racks_of(cause.culprit, topology)
+    row = topology.devices.get(straggler.culprit.id)
+    if cause.kind in SLOW_RAIL and (row is None or row.role != "switch"):
+        return False
     machine = machine_of(straggler.culprit, topology)
     return not machine.isdisjoint(topology.devices_of(cause.culprit))
 

@@ -5,18 +5,17 @@ What part it was, and how many accelerators and jobs it hit, is noted while the 
 knows: failures of a kind of part are compared by both.
 """
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from math import inf
 from typing import Any
 
+from analyzer.evidence.domain.jobs import Jobs
 from analyzer.incidents.scope import in_scope
 from analyzer.incidents.spans import spans
 from fabrichealth.events import Event
 from fabrichealth.model import Incident, Place
 from fabrichealth.topology import Topology
-
-Holders = Mapping[str, Collection[str]]
-"""Accelerators of each job."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +47,15 @@ class Case:
         return asdict(self)
 
 
-def case_of(incident: Incident, topology: Topology, jobs: Holders | None = None) -> Case | None:
+def case_of(incident: Incident, topology: Topology, told: Jobs | None = None) -> Case | None:
     """Return what is kept of an incident; None for one that nobody had to recover from.
 
-    `jobs` names the accelerators of each job: those of a job that is hit are hit.
+    `told` knows the accelerators of each job: those of a job that is hit are hit.
     """
     word = incident.operator
     if incident.confirmed_at is None or (word is not None and word.says == "false"):
         return None
-    accelerators, hit_jobs = hit(incident, topology, jobs or {})
+    accelerators, hit_jobs = hit(incident, topology, told or Jobs())
     return Case(
         incident.incident,
         incident.kind.name,
@@ -83,18 +82,15 @@ def part_of(culprit: Place, topology: Topology) -> str:
     return culprit.type
 
 
-def hit(incident: Incident, topology: Topology, jobs: Holders) -> tuple[int, int]:
+def hit(incident: Incident, topology: Topology, told: Jobs) -> tuple[int, int]:
     """Return how many accelerators and jobs an incident hit: the culprit's own, and victims'."""
-    devices: set[str] = set()
-    stopped: set[str] = set()
-    for place in (incident.culprit, *incident.victims):
-        if place.type == "job":
-            stopped.add(place.id)
-            devices.update(jobs.get(place.id, ()))
-            continue
-        held = topology.devices_of(place)
-        devices.update(held)
-        devices.update(one for name in held for one in topology.hosted.get(name, ()))
+    places = (incident.culprit, *incident.victims)
+    own = topology.held_by(place for place in places if place.type != "job")
+    devices, stopped = set(own), {place.id for place in places if place.type == "job"}
+    since, until = incident.opened_at, inf if incident.closed_at is None else incident.closed_at
+    for name in stopped:
+        for job in told.hit(name, since, until, own):
+            devices.update(job.accelerators)
     rows = (topology.devices.get(name) for name in devices)
     return sum(row is not None and row.role == "accelerator" for row in rows), len(stopped)
 

@@ -5,9 +5,11 @@ D6). What is not over yet is censored, and a quantile that was never reached is 
 often a kind of part fails is failures over part-hours, with the bounds of so few.
 """
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from math import inf
 
 from analyzer.incidents.scope import domain_of
 from analyzer.recovery.cases import Case, is_drill, part_of
@@ -62,9 +64,15 @@ def times(
     """Return how long each phase takes, by cause (a kind where none is known) and by domain."""
     groups: dict[tuple[str, str, str, bool], tuple[list[float], list[bool]]]
     groups = defaultdict(lambda: ([], []))
-    for case in cases:
+    every = sorted(cases, key=lambda case: case.opened_at)
+    of_part: dict[Place, list[float]] = defaultdict(list)
+    for case in every:
+        of_part[case.place].append(case.opened_at)
+    for case in every:
         drill = is_drill(case, events, topology)
-        for phase in phases(case, events, topology, now):
+        later = bisect_right(of_part[case.place], case.opened_at)
+        next_one = (*of_part[case.place][later : later + 1], inf)[0]
+        for phase in phases(case, events, topology, now, next_one):
             for by, group in (("cause", case.cause or case.kind), ("domain", case.domain)):
                 lasted, over = groups[by, group, phase.name, drill]
                 lasted.append(phase.seconds)

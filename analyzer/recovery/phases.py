@@ -4,10 +4,12 @@ detect is from the first evidence until the incident is confirmed; diagnose unti
 drain from taking the link out until hands are on it; repair until that ends; verify until it is
 back in service; all from the first evidence until the cause is gone and what was drained is back.
 A phase of which one end is not known is no phase: nobody repaired what healed by itself. One that
-goes on is told as going on.
+goes on is told as going on. What is done once the cause is gone and the link is back, or after
+the next incident of the same part began, is about that one.
 """
 
 from collections.abc import Collection, Iterator, Sequence
+from math import inf
 from typing import NamedTuple
 
 from analyzer.incidents.scope import in_scope
@@ -44,9 +46,15 @@ class _Said(NamedTuple):
     returned: float | None
 
 
-def phases(case: Case, events: Sequence[Event], topology: Topology, now: float) -> list[Phase]:
-    """Return the phases of a recovery by events in order of time, as known at `now`."""
-    return list(_phases(case, _said(case, _about(case, events, topology, now), now), now))
+def phases(
+    case: Case, events: Sequence[Event], topology: Topology, now: float, next_one: float = inf
+) -> list[Phase]:
+    """Return the phases of a recovery by events in order of time, as known at `now`.
+
+    `next_one` is when the next incident of the same part began (unix seconds), if there is one.
+    """
+    said = _said(case, _about(case, events, topology, now), now, next_one)
+    return list(_phases(case, said, now))
 
 
 def _phases(case: Case, said: _Said, now: float) -> Iterator[Phase]:
@@ -71,12 +79,16 @@ def _phases(case: Case, said: _Said, now: float) -> Iterator[Phase]:
         yield Phase("all", max(case.closed_at, returned or 0.0) - case.opened_at, over=True)
 
 
-def _said(case: Case, mine: Sequence[Event], now: float) -> _Said:
-    last = now if case.closed_at is None else case.closed_at + LATE
+def _said(case: Case, mine: Sequence[Event], now: float, next_one: float) -> _Said:
+    last = now if case.closed_at is None else min(case.closed_at + LATE, next_one)
     drained = _first(mine, {"link_drained"}, case.opened_at, last)
     hands = _first(mine, HANDS, case.opened_at if drained is None else drained, last)
     if drained is None:
         return _Said(None, hands, _mended(case, mine, hands, last), None)
+    back = _first(mine, {"link_returned"}, drained, now)
+    gone = inf if back is None or case.closed_at is None else max(back, case.closed_at)
+    if hands is not None and hands > gone:
+        return _Said(drained, None, None, back)
     returned = _first(mine, {"link_returned"}, drained if hands is None else hands, now)
     return _Said(drained, hands, _mended(case, mine, hands, returned or now), returned)
 

@@ -2,7 +2,8 @@
 
 The share is of what was served since the last look (of all since boot at the first). The file is
 large on large hosts, so it is read seldom. A device without a node (-1), or a host of one node, has
-no share.
+no share; nor has a card that was hardly interrupted: an idle one, or one that is polled, serves its
+few commands wherever its first interrupt was put.
 """
 
 from dataclasses import dataclass, field
@@ -19,6 +20,9 @@ from fabrichealth.model import Floats, Reason
 
 METRICS = (IRQ_REMOTE,)
 
+LEAST = 10.0
+"""Interrupts a second of which a share is told; a port that carries something has thousands."""
+
 NODES = "sys/devices/system/node"
 
 
@@ -29,6 +33,7 @@ class HostInterrupts:
     period: float
     """Seconds; 0 never."""
     _next: float = float("-inf")
+    _looked: float | None = None
     _before: dict[int, Floats] = field(default_factory=dict)
 
     def again(self) -> None:
@@ -52,19 +57,25 @@ class HostInterrupts:
         except (OSError, MalformedReply) as wrong:
             columns.refuse(Reason.FAILED, f"{IRQ_REMOTE}", {}, str(wrong))
             return
+        least = 1.0 if self._looked is None else LEAST * (at - self._looked)
         for port, numbers in wanted.items():
             local = _local(tree, port)
             if (
                 local is not None
-                and (share := self._remote(numbers, counts, order, local)) is not None
+                and (share := self._remote(numbers, counts, order, local, least)) is not None
             ):
                 columns.take(IRQ_REMOTE, (port.device, port.port), share)
-        self._before = counts
+        self._before, self._looked = counts, at
 
     def _remote(
-        self, numbers: set[int], counts: dict[int, Floats], order: list[int], local: set[int]
+        self,
+        numbers: set[int],
+        counts: dict[int, Floats],
+        order: list[int],
+        local: set[int],
+        least: float,
     ) -> float | None:
-        """Return the share served on other nodes; None where nothing was served."""
+        """Return the share served on other nodes; None where fewer than the least were."""
         here = np.array([cpu in local for cpu in order])
         total = np.zeros(len(order))
         for number in numbers & counts.keys():
@@ -73,7 +84,7 @@ class HostInterrupts:
             fresh = before is None or len(before) != len(now) or bool((now < before).any())
             total += now if before is None or fresh else now - before
         served = float(total.sum())
-        return float(total[~here].sum()) / served if served else None
+        return float(total[~here].sum()) / served if served >= least else None
 
 
 def _is_node(name: str) -> bool:

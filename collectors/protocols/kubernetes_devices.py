@@ -1,6 +1,8 @@
 """Kubernetes' accelerators: the resources that stand for them, and which of them a pod was given.
 
-Requests count; only annotations of device plugins and resource claims say which.
+Requests count; only annotations of device plugins and resource claims say which. Drivers of claims
+and classes of devices are named alike: `gpu.nvidia.com` stands for accelerators, `mig.nvidia.com`
+for slices of them, `compute-domain.nvidia.com` and `dra.net` for other things.
 """
 
 import re
@@ -14,6 +16,12 @@ ACCELERATORS = re.compile(
 )
 """Resources of device plugins that stand for whole accelerators."""
 
+DRIVERS = re.compile(r"(?:gpu|npu|gaudi|tpu|neuron|mlu|xpu|dcu|gcu)\.[a-z0-9.-]+")
+"""Drivers of claimed devices, and classes, that stand for accelerators."""
+
+OF_OTHER_THINGS = frozenset({"compute-domain.nvidia.com", "dra.net"})
+"""Drivers of channels between hosts and of network interfaces."""
+
 MOST = 1_000_000
 """Accelerators of one request; more are a mistake."""
 
@@ -22,6 +30,11 @@ def is_accelerator(name: str, resources: Collection[str]) -> bool:
     """Return whether a resource stands for whole accelerators; `resources` are some that do."""
     own = name.removeprefix("requests.")
     return own in resources or ACCELERATORS.fullmatch(own) is not None
+
+
+def drives_accelerators(name: str, resources: Collection[str]) -> bool:
+    """Return whether devices of a driver, or of a class, are accelerators."""
+    return name in resources or DRIVERS.fullmatch(name) is not None
 
 
 def accelerators(plain: Any, resources: Collection[str]) -> int:
@@ -67,6 +80,15 @@ def device_index(name: str) -> str:
     """Return the index in the name of a claimed device (`gpu-3`), else the name."""
     found = _DEVICE.fullmatch(name)
     return found[1] if found else name
+
+
+_SLICE = re.compile(r"gpu-(\d{1,4})-mig-.+")
+
+
+def sliced(name: str) -> str | None:
+    """Return the index of the accelerator that a claimed device is a slice of; None: of none."""
+    found = _SLICE.fullmatch(name)
+    return found[1] if found else None
 
 
 _SUFFIX = {"": 1, "k": 1000, "m": 0}

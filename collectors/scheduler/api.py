@@ -1,7 +1,7 @@
 """API: the lists that Kubernetes and slurmrestd serve, each as a whole or not at all.
 
-Half a list of pods would look as if the other half had ended. Volcano's jobs and resource claims
-are read where the cluster has them; what it has not is asked for again each hour only.
+Half a list of pods would look as if the other half had ended. Volcano's jobs, resource claims and
+slices are read where the cluster has them; what it has not is asked for again each hour only.
 """
 
 import asyncio
@@ -18,9 +18,10 @@ NODES = "/api/v1/nodes"
 PODS = "/api/v1/pods?fieldSelector=status.phase!%3DSucceeded,status.phase!%3DFailed"
 
 OPTIONAL = {
-    "resourceclaims": tuple(
-        f"/apis/resource.k8s.io/{one}/resourceclaims" for one in ("v1", "v1beta2", "v1beta1")
-    ),
+    **{
+        what: tuple(f"/apis/resource.k8s.io/{one}/{what}" for one in ("v1", "v1beta2", "v1beta1"))
+        for what in ("resourceclaims", "resourceslices")
+    },
     "podgroups": ("/apis/scheduling.volcano.sh/v1beta1/podgroups",),
     "jobs": ("/apis/batch.volcano.sh/v1alpha1/jobs",),
 }
@@ -98,10 +99,23 @@ class KubernetesLists:
             found.lost[what] = "not read in time"
             return True
         except SourceUnavailable as wrong:
+            if what in OPTIONAL and what not in self._served and await self._absent(path, until):
+                return False
             found.lost[what] = str(wrong)
             return True
         found.replies += pages
         return True
+
+    async def _absent(self, path: str, until: float) -> bool:
+        """Return whether the cluster has no such API: who may not list is told 403 of any."""
+        try:
+            async with asyncio.timeout_at(until):
+                await self._http.get(path.rpartition("/")[0])
+        except NoSuchResource:
+            return True
+        except (SourceUnavailable, TimeoutError):
+            return False
+        return False
 
     async def _page(self, path: str, token: str) -> Listed:
         joint = "&" if "?" in path else "?"

@@ -13,7 +13,7 @@ from math import isfinite
 from typing import Any
 
 from collectors.scheduler.cluster import Cluster, RunningJob, WaitingJob
-from collectors.scheduler.telling import Names, domain_of, named
+from collectors.scheduler.telling import Names, domain_of, home, named
 from fabrichealth.events import Event
 
 REMEMBERED = 86_400.0
@@ -144,12 +144,13 @@ class JobChanges:
     ) -> Iterator[Event]:
         """Yield what changed of the queue; `began` are the jobs that were just told to run."""
         now: dict[str, _Wait] = {}
+        own = home(cluster, names)
         for job in waiting:
             if not job.size:
                 continue
             before = self._waiting.get(job.name)
             lost = before is not None and cluster.hosts is None
-            domain = before.domain if before is not None and lost else domain_of(job, names)
+            domain = before.domain if before is not None and lost else domain_of(job, names, own)
             row = now[job.name] = _Wait(job.size, domain)
             if before == row and job.name not in began:
                 continue

@@ -1,7 +1,9 @@
 """Telling: a cluster as readings, under the topology's names.
 
 An accelerator whose host is known by count only has no reading of its own: it is in the host's
-count. What cannot be (more held than there are, one in two jobs) is refused and costs nobody else.
+count. Where a scheduler offers fewer than a host has, the rest is ill, kept back or cut in slices,
+and nobody says which that is; where it gives away more, they are shares: nothing is told of either.
+What cannot be (more held than there are, one in two jobs) is refused and costs nobody else.
 """
 
 from collections.abc import Iterable, Mapping
@@ -60,12 +62,15 @@ class Names:
         found = {self._topology.domain_of(self.host(one)) for one in hosts}
         return found.pop() if len(found) == 1 else ""
 
+    def listed(self, host: str) -> list[str]:
+        """Return the accelerators that the topology names on a host."""
+        rows = self._topology.devices
+        written = self._topology.hosted.get(self.host(host), ())
+        return [name for name in written if rows[name].role == "accelerator"]
+
     def all_of(self, host: Host) -> list[str]:
         """Return the accelerators of a host by index, those that a UUID names among them."""
-        device = self.host(host.name)
-        written = self._topology.hosted.get(device, ())
-        rows = self._topology.devices
-        own = [name for name in written if rows[name].role == "accelerator"]
+        own = self.listed(host.name)
         total = min(host.total or 0, MOST_OF_A_HOST)
         return own or [self.accelerator(host.name, str(n)) for n in range(total)]
 
@@ -81,7 +86,7 @@ def tell(cluster: Cluster, names: Names, sizes: dict[tuple[str, str], None], int
         _held(cluster.running, names, into)
     lost = cluster.hosts is None and any(domain for domain, _ in sizes)
     if cluster.waiting is not None and not lost:  # else where they wait is not known
-        _waiting(cluster.waiting, names, sizes, into)
+        _waiting(cluster.waiting, names, home(cluster, names), sizes, into)
 
 
 def _host(host: Host, names: Names, into: Columns) -> None:
@@ -94,14 +99,21 @@ def _host(host: Host, names: Names, into: Columns) -> None:
             raw = f"{host.used} of {host.total} held"
             into.refuse(Reason.IMPLAUSIBLE, str(HOST_ALLOCATED), {"device": device}, raw)
             return
-        into.take(HOST_ALLOCATED, (device,), float(host.used))
+        has = len(names.listed(host.name))
+        fewer = host.total is not None and host.total < has
+        if fewer or 0 < has < host.used:
+            raw = f"{host.used} of {host.total} held, the host has {has}"
+            into.refuse(Reason.UNSUPPORTED, str(HOST_ALLOCATED), {"device": device}, raw)
+            return
+        if host.total is not None:
+            into.take(HOST_ALLOCATED, (device,), float(host.used))
     if host.held is None:
         return
     held = {names.accelerator(host.name, one) for one in host.held}
     every = names.all_of(host)
     if host.used == 0 or len(held) == len(every) or held <= set(every):
         whole = len(held) == len(every)
-        for one in every:
+        for one in every if host.total is not None else held:  # else nobody offers the rest
             into.take(ALLOCATED, (one,), float(whole or one in held))
     else:  # another numbering than the inventory's: who they are is not known
         raw = ", ".join(sorted(held - set(every))[:4])
@@ -119,12 +131,13 @@ def _held(running: Iterable[RunningJob], names: Names, into: Columns) -> None:
 def _waiting(
     waiting: Iterable[WaitingJob],
     names: Names,
+    own: str,
     sizes: dict[tuple[str, str], None],
     into: Columns,
 ) -> None:
-    many: dict[tuple[str, str], int] = dict.fromkeys(sizes, 0) | {("", NONE): 0}
+    many: dict[tuple[str, str], int] = dict.fromkeys(sizes, 0) | {(own, NONE): 0}
     for job in waiting:
-        domain = domain_of(job, names)
+        domain = domain_of(job, names, own)
         key = (domain, str(job.size))
         many[key] = many.get(key, 0) + job.tasks
         if len(sizes) < MOST_SIZES:
@@ -133,9 +146,17 @@ def _waiting(
         into.take(JOBS_PENDING, key, float(count))
 
 
-def domain_of(job: WaitingJob, names: Names) -> str:
-    """Return the one domain in which a job may be placed; empty if there are several."""
-    return names.domain(job.hosts) if job.hosts else ""
+def home(cluster: Cluster, names: Names) -> str:
+    """Return the one domain whose accelerators a scheduler gives away; empty if it has several.
+
+    So the queues of two schedulers that have a domain each are told apart.
+    """
+    return names.domain(host.name for host in cluster.hosts or () if host.total)
+
+
+def domain_of(job: WaitingJob, names: Names, own: str) -> str:
+    """Return the one domain in which a job may be placed, of `own` scheduler; else empty."""
+    return names.domain(job.hosts) if job.hosts else own
 
 
 def named(job: RunningJob, names: Names) -> Mapping[str, list[str]]:

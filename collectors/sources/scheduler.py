@@ -56,7 +56,8 @@ class SchedulerSettings(SourceSettings):
     """Slurm's generic resources that are accelerators."""
 
     resources: tuple[str, ...] = ()
-    """Kubernetes' resources that are accelerators, beyond those of the usual device plugins."""
+    """Kubernetes' resources that are accelerators, beyond those of the usual device plugins; and
+    drivers of claims and classes of devices, beyond those named `gpu.`, `npu.` and the like."""
 
     page_size: int = Field(default=500, ge=1, le=10_000)
     """Objects of Kubernetes that are asked for at a time."""
@@ -107,7 +108,7 @@ class Scheduler(Source):
         else:
             found = await self._lists.visit(until)
             _lose(found.lost, columns)
-            cluster = pods.cluster(found.replies)
+            cluster = pods.cluster(found.replies, found.lost)
         if cluster.hosts is None and cluster.running is None and cluster.waiting is None:
             first = columns.refused[0].raw if columns.refused else None
             why = first or next((str(raw) for *_, raw in cluster.refused), "lists nothing")

@@ -26,6 +26,8 @@ class ApiServer:
         self.asked: list[str] = []
         self.broken: set[str] = set()
         """Lists that answer 500 from their second page on."""
+        self.failing: dict[str, int] = {}
+        """Lists that answer with a status of failure."""
         self.lacking: set[str] = set()
         """Groups that this cluster has not."""
 
@@ -34,6 +36,7 @@ class ApiServer:
         app = web.Application()
         app.router.add_get("/api/v1/{what}", self._answer)
         app.router.add_get("/apis/{group}/{version}/{what}", self._answer)
+        app.router.add_get("/apis/{group}/{version}", self._discover)
         return app
 
     def lists(self) -> dict[str, Json]:
@@ -55,6 +58,8 @@ class ApiServer:
         if self._token and request.headers.get("Authorization") != f"Bearer {self._token}":
             return web.json_response({"kind": "Status", "code": 403}, status=403)
         what = request.match_info["what"]
+        if failure := self.failing.get(what):  # 403 comes before 404, as of the real server
+            return web.json_response({"kind": "Status", "code": failure}, status=failure)
         whole = self.lists().get(what)
         if whole is None or request.match_info.get("group") in self.lacking:
             return web.json_response({"kind": "Status", "code": 404}, status=404)
@@ -65,6 +70,12 @@ class ApiServer:
         items = whole["items"][start : start + size]
         more = {"continue": f"{start + size}"} if start + size < len(whole["items"]) else {}
         return web.json_response({**whole, "metadata": more, "items": items})
+
+    async def _discover(self, request: web.Request) -> web.Response:
+        """Say whether the cluster has an API, which all may ask."""
+        if request.match_info["group"] in {"resource.k8s.io", *self.lacking}:
+            return web.json_response({"kind": "Status", "code": 404}, status=404)
+        return web.json_response({"kind": "APIResourceList", "resources": []})
 
     def _node(self, host: str) -> Json:
         spec: Json = {"unschedulable": True} if host in self._load.drained else {}

@@ -89,7 +89,8 @@ class Api:
         number, domain = request.query.get("accelerators", ""), request.query.get("domain", "")
         if collecting.store is None or collecting.journal is None:
             raise web.HTTPNotFound(text="this daemon keeps no series; ask one started by `run`\n")
-        if not number.isdecimal() or not 0 < int(number[:9]) <= MOST_ACCELERATORS:
+        short = number.isdecimal() and len(number) <= len(str(MOST_ACCELERATORS))
+        if not short or not 0 < int(number) <= MOST_ACCELERATORS:
             raise web.HTTPBadRequest(
                 text=f"accelerators= is a whole number from 1 to {MOST_ACCELERATORS:,}\n"
             )

@@ -134,10 +134,8 @@ def _links(known: Known, domain: str, size: int) -> Iterator[Row]:
 
 
 def _recoveries(known: Known, domain: str, seconds: float) -> Iterator[Row]:
-    held: dict[str, set[str]] = {}
-    for job in jobs(known.events).rows:
-        held.setdefault(job.name, set()).update(job.accelerators)
-    every = (case_of(one, known.topology, held) for one in known.incidents)
+    told = jobs(known.events)
+    every = (case_of(one, known.topology, told) for one in known.incidents)
     cases = [one for one in every if one is not None and one.domain in {domain, ""}]
     span = known.store.span()
     since = known.now - min(seconds, known.now - span[0] if span else 0.0)  # as long as watched
@@ -157,5 +155,9 @@ def _benchmarks(known: Known, domain: str) -> Iterator[Row]:
     for series, value in zip(said.series.tolist(), said.values.tolist(), strict=True):
         benchmark, operation, size, ranks = known.store.table.labels(series)
         readings.append(((benchmark, operation, size, ranks), value))
-    for point in scaling(readings, limit(wiring(known.topology), domain)):
-        yield {"section": "benchmark", **asdict(point), "of_limit": point.of_limit}
+    # where it ran a reading does not say: of several domains it may be any
+    alone = stock(known.topology, known.store.table).domain.names == (domain,)
+    most = limit(wiring(known.topology), domain) if alone else None
+    for point in scaling(readings, most):
+        own = domain if alone else None
+        yield {"section": "benchmark", "domain": own, **asdict(point), "of_limit": point.of_limit}

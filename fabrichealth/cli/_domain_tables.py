@@ -111,7 +111,10 @@ def _parts(domain: str, rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _benchmark(domain: str, rows: Sequence[Row]) -> Iterator[str]:
-    yield f"benchmarks beside what the links of {domain} were built to give"
+    if rows[0]["domain"]:
+        yield f"benchmarks beside what the links of {domain} were built to give"
+    else:
+        yield "benchmarks of the whole site; in which domain each ran is not told"
     cells = []
     for row in rows:
         reached = f"{row['reached'] / 1e9:.1f} GB/s"

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
+
 from analyzer.detectors.domain_fragmented import DomainFragmented, DomainFragmentedSettings
 from analyzer.evidence.domain.allocation import FREE, Allocation, allocation
 from analyzer.evidence.domain.demand import demands
@@ -12,7 +14,9 @@ from analyzer.evidence.domain.inventory import Inventory, inventory
 from analyzer.evidence.domain.migrations import migrations, pieces
 from analyzer.evidence.domain.placing import Placement, placements
 from analyzer.evidence.domain.room import Room, rooms
+from analyzer.evidence.durations import fresh
 from analyzer.viewing import Viewing
+from fabrichealth.catalogue.devices import SCHEDULABLE
 from fabrichealth.events import Event
 from fabrichealth.model import View
 from fabrichealth.store.protocol import Store
@@ -87,6 +91,17 @@ def _placed(one: Placement, names: _Free) -> dict[str, Any]:
     }
 
 
+def _unknown(view: View, domain: str) -> str:
+    """Return why nobody knows what is held in a domain."""
+    window = view[SCHEDULABLE]
+    listed = {window.labels(row)[0] for row in np.flatnonzero(fresh(window)).tolist()}
+    if any(view.topology.domain_of(host) == domain for host in listed):
+        return "its scheduler lists hosts, and offers fewer than these have or not all was read"
+    if any(view.topology.domain_of(one) == domain for one in allocation(view).silent):
+        return "its scheduler fell silent"
+    return "no scheduler and no event tells"
+
+
 def _refused(view: View, room: Room, job: int) -> dict[str, Any]:
     free, ill = int(room.free.sum()), int((room.free - room.fit).sum())
     unknown = int(room.unknown.sum())
@@ -98,10 +113,7 @@ def _refused(view: View, room: Room, job: int) -> dict[str, Any]:
         "moves": [],
     }
     if not room.known:
-        once = set(allocation(view).silent)
-        silent = bool(once) and any(view.topology.domain_of(one) == room.domain for one in once)
-        why = "its scheduler fell silent" if silent else "no scheduler and no event tells"
-        return {**row, "because": f"nobody says what is held: {why}"}
+        return {**row, "because": f"nobody says what is held: {_unknown(view, room.domain)}"}
     because = f"{free} of {int(room.size.sum())} are free"
     because += f", {ill} of them behind something ill" if ill else ""
     because += f", of {unknown} nobody says" if unknown else ""

@@ -160,6 +160,14 @@ class Topology:
             return tuple(self.in_rack.get(place.id, ()))
         return (place.id,)
 
+    def held_by(self, places: Iterable[Place]) -> frozenset[str]:
+        """Return the devices that places belong to, and what these hold themselves."""
+        found: set[str] = set()
+        for device in (device for place in places for device in self.devices_of(place)):
+            found.add(device)
+            found.update(self.hosted.get(device, ()))
+        return frozenset(found)
+
 
 def is_pci(alias: str) -> bool:
     """Return whether a name is a PCI address, with or without its domain."""

@@ -49,15 +49,20 @@ def test_the_first_look_takes_all_since_boot() -> None:
 
 
 def test_later_looks_take_what_is_new() -> None:
-    assert share(tree((100, 0, 0, 0)), tree((100, 0, 50, 0))) == 1.0
+    assert share(tree((100, 0, 0, 0)), tree((100, 0, 5000, 0))) == 1.0
 
 
 def test_counts_that_fell_start_anew() -> None:
-    assert share(tree((100, 0, 0, 0)), tree((0, 0, 3, 1))) == 1.0
+    assert share(tree((10_000, 0, 0, 0)), tree((0, 0, 3000, 1))) == 1.0
 
 
 def test_a_silent_card_has_no_share() -> None:
     assert share(tree((7, 0, 0, 0)), tree((7, 0, 0, 0))) is None
+
+
+def test_the_few_commands_of_an_idle_card_are_no_share() -> None:
+    assert share(tree((7, 0, 0, 0)), tree((7, 0, 4, 0))) is None
+    assert share(tree((7, 0, 0, 0)), tree((7, 0, 600, 0))) == 1.0
 
 
 @pytest.mark.parametrize("odd", [{"node": "-1"}, {"nodes": 1}, {"node": "x"}])

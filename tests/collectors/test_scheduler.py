@@ -115,6 +115,15 @@ def test_a_job_that_grows_is_told_though_nobody_says_onto_what(seen: Seen) -> No
     assert seen.look(running(2), at=AT + 60).events == []
 
 
+def test_a_scheduler_of_one_domain_has_its_queue_there(seen: Seen) -> None:
+    load = Workload({"host-0": 4, "host-1": 4}, now=AT)
+    load.queue("waits", 8, AT - 300)
+    poll = seen.look(*by_slurm(load))
+    assert seen.pending(poll) == {("pod-0", "0"): 0.0, ("pod-0", "8"): 1.0}
+    (wait,) = poll.events
+    assert wait.scope["domain"] == "pod-0"
+
+
 def test_a_job_that_runs_for_weeks_is_told_anew(seen: Seen) -> None:
     load = workload()
     load.end("waits")

@@ -11,7 +11,7 @@ from collectors.source import Target
 from collectors.sources.scheduler import Scheduler, SchedulerSettings
 from emulator.scheduling.kubernetes import ApiServer
 from fabrichealth.catalogue.accelerators import ALLOCATED
-from fabrichealth.catalogue.devices import HOST_ALLOCATED, SCHEDULABLE
+from fabrichealth.catalogue.devices import HOST_ALLOCATED, JOBS_PENDING, SCHEDULABLE
 from fabrichealth.errors import SourceUnavailable
 from fabrichealth.model import Reason, SeriesTable
 from fabrichealth.topology import Device, Topology
@@ -247,7 +247,7 @@ def test_pods_that_a_running_job_gives_up_wait_no_more(seen: Seen) -> None:
 def test_pods_for_which_there_is_no_node_wait_for_no_room(seen: Seen) -> None:
     own = asking("a", "", 4)
     own["spec"] = {**own["spec"], "nodeSelector": {"generation": "next"}}  # type: ignore[dict-item]  # written above
-    assert seen.pending(seen.look(nodes(host_1=4), pods(own))) == {("", "0"): 0.0}
+    assert seen.pending(seen.look(nodes(host_1=4), pods(own))) == {("pod-0", "0"): 0.0}
 
 
 @pytest.mark.parametrize(
@@ -257,3 +257,205 @@ def test_an_empty_list_of_kubectl_is_a_list_of_nothing(seen: Seen, empty: str) -
     poll = seen.look(empty, nodes(host_1=4))
     assert seen.said(poll, SCHEDULABLE) == {"host-1": 1.0}
     assert poll.refused == []
+
+
+GPUS = [("gpu.nvidia.com", "host-1", f"gpu-{n}") for n in range(2)]
+CHANNEL = ("compute-domain.nvidia.com", "host-1", "channel-0")
+SLICE = ("gpu.nvidia.com", "host-1", "gpu-1-mig-9-4-1")
+
+
+def got(*devices: tuple[str, str, str], asked: int = 0, kind: str = "gpu.nvidia.com") -> str:
+    """Return the claim `c1` by what it was given and how many of a class it asks for."""
+    results = [dict(zip(("driver", "pool", "device"), one, strict=True)) for one in devices]
+    request = {"name": "r", "exactly": {"deviceClassName": kind, "count": asked}}
+    claim = {
+        "metadata": {"name": "c1", "namespace": "ml"},
+        "spec": {"devices": {"requests": [request] if asked else []}},
+        "status": {"allocation": {"devices": {"results": results}}} if results else {},
+    }
+    return json.dumps({"kind": "ResourceClaimList", "items": [claim]})
+
+
+def claiming(name: str = "a", node: str = "host-1", many: int = 0) -> dict[str, object]:
+    own = asking(name, node, many)
+    own["spec"] = {
+        **own["spec"], "resourceClaims": [{"name": "c", "resourceClaimName": "c1"}]  # type: ignore[dict-item]  # written above
+    }  # fmt: skip
+    return own
+
+
+@pytest.mark.parametrize(
+    ("every", "claim", "held", "size"),
+    [
+        pytest.param([claiming(many=4)], got(CHANNEL), 4, 4, id="a channel is no accelerator"),
+        pytest.param([claiming()], got(*GPUS, ("dra.net", "host-1", "eth3")), 2, 2, id="nor a NIC"),
+        pytest.param([claiming(), claiming("b")], got(*GPUS), 2, 2, id="two pods share a claim"),
+        pytest.param([claiming()], got(SLICE), 1, None, id="a slice is no job's accelerator"),
+    ],
+)
+def test_only_accelerators_that_a_claim_was_given_count_and_once(
+    seen: Seen, every: list[dict[str, object]], claim: str, held: int, size: int | None
+) -> None:
+    poll = seen.look(nodes(host_1=4), pods(*every), claim)
+    assert seen.said(poll, HOST_ALLOCATED) == {"host-1": held}
+    assert sum(seen.said(poll, ALLOCATED).values()) == held
+    assert [one.more["size"] for one in poll.events] == ([] if size is None else [size])
+
+
+def test_a_driver_that_nobody_knows_is_said_and_not_counted(seen: Seen) -> None:
+    poll = seen.look(nodes(host_1=4), pods(claiming()), got(("fpga.example", "host-1", "f-0")))
+    assert seen.said(poll, HOST_ALLOCATED) == {"host-1": 0.0}
+    assert [one.what for one in poll.refused] == ["resourceclaims"]
+
+
+def test_pods_that_wait_for_a_claim_want_what_it_asks_for(seen: Seen) -> None:
+    every = claiming("a", ""), claiming("b", "")  # both of one claim
+    poll = seen.look(nodes(host_1=4), pods(*every), got(asked=4))
+    assert seen.pending(poll) == {("pod-0", "0"): 0.0, ("pod-0", "4"): 1.0}
+    other = seen.look(nodes(host_1=4), pods(*every), got(asked=4, kind="dra.net"))
+    assert seen.pending(other)["pod-0", "4"] == 0.0
+
+
+def test_what_claims_hold_is_unknown_while_they_are_not_listed(seen: Seen) -> None:
+    hall = nodes(host_1=4, host_2=4)
+    first = seen.look(hall, pods(claiming()), got(*GPUS))
+    lost = seen.look(hall, pods(claiming()), at=AT + 30)
+    again = seen.look(hall, pods(claiming()), got(*GPUS), at=AT + 60)
+    assert [one.kind for one in first.events] == ["job_start"]
+    assert seen.said(lost, HOST_ALLOCATED) == {"host-2": 0.0}  # neither held nor free
+    assert set(seen.said(lost, ALLOCATED)) == {f"host-2-{n}" for n in range(4)}
+    assert lost.events == again.events == []
+    assert "1 pods are not listed" in str(lost.refused[0].raw)
+
+
+@pytest.mark.parametrize("how", [500, 403])
+async def test_a_queue_that_is_not_read_is_neither_empty_nor_cancelled(
+    kube: ApiServer, tmp_path: Path, how: int
+) -> None:
+    async with TestServer(kube.application()) as server:
+        source = client(server, tmp_path)
+        await source.read(AT)
+        kube.failing = {"podgroups": how}
+        lost = await source.read(AT + 30)
+        kube.failing = {}
+        again = await source.read(AT + 60)
+        await source.close()
+    assert lost.missing == ["podgroups"]
+    assert readings(lost, source.table, JOBS_PENDING) == {}
+    assert lost.events == again.events == []
+    assert readings(again, source.table, JOBS_PENDING)["", "8"] == 1.0
+
+
+async def test_a_token_that_may_list_nothing_of_volcano_loses_nothing_where_there_is_none(
+    kube: ApiServer, tmp_path: Path
+) -> None:
+    kube.failing = {"podgroups": 403, "jobs": 403}
+    kube.lacking |= {"batch.volcano.sh", "scheduling.volcano.sh"}
+    async with TestServer(kube.application()) as server:
+        source = client(server, tmp_path)
+        poll = await source.read(AT)
+        await source.close()
+    assert poll.missing == []
+    assert readings(poll, source.table, JOBS_PENDING)["", "8"] == 1.0
+
+
+def grouped(name: str, owner: str) -> dict[str, object]:
+    """Return a pod of eight that waits, in a group that Volcano made for it."""
+    own = asking(name, "", 8, owner)
+    group = {"scheduling.k8s.io/group-name": "podgroup-0f1e"}
+    own["metadata"] = {**own["metadata"], "annotations": group}  # type: ignore[dict-item]  # written above
+    return own
+
+
+def test_a_group_that_volcano_made_for_pods_wants_nothing_besides_them(seen: Seen) -> None:
+    group = {
+        "metadata": {"name": "podgroup-0f1e", "namespace": "ml"},
+        "spec": {"minResources": {"nvidia.com/gpu": "8"}},
+        "status": {"phase": "Inqueue"},
+    }
+    listed = json.dumps({"kind": "PodGroupList", "items": [group]})
+    replicas = [grouped(name, "ReplicaSet") for name in "abc"]
+    assert seen.pending(seen.look(pods(*replicas), listed))["", "8"] == 3.0
+    assert seen.pending(seen.look(pods(), listed))["", "8"] == 0.0  # they are gone, it stays
+
+
+def test_groups_of_a_leader_worker_set_are_jobs_of_their_own(seen: Seen) -> None:
+    prefix = "leaderworkerset.sigs.k8s.io"
+    every = []
+    for group, worker in ((0, 0), (0, 1), (1, 0), (1, 1)):
+        own = asking(f"vllm-{group}-{worker}", "", 8, "StatefulSet")
+        labels = {f"{prefix}/name": "vllm", f"{prefix}/group-index": str(group)}
+        own["metadata"] = {**own["metadata"], "labels": labels}  # type: ignore[dict-item]  # written above
+        every.append(own)
+    assert seen.pending(seen.look(pods(*every)))["", "16"] == 2.0
+
+
+@pytest.mark.parametrize(
+    ("offered", "told"),
+    [
+        pytest.param(4, True, id="all that there are"),
+        pytest.param(3, False, id="one fewer: which, nobody says"),
+        pytest.param(16, False, id="each four times over: shares are counted"),
+    ],
+)
+def test_what_a_host_has_and_its_scheduler_does_not_offer_as_such_is_unknown(
+    seen: Seen, offered: int, told: bool
+) -> None:
+    every = [asking(f"p{n}", "host-1", 1, "ReplicaSet") for n in range(5 if offered > 4 else 2)]
+    poll = seen.look(nodes(host_1=offered), pods(*every))
+    assert (seen.said(poll, HOST_ALLOCATED) == {"host-1": 2.0}) == told
+    assert seen.said(poll, ALLOCATED) == {}
+
+
+def test_few_shares_of_a_node_that_says_it_shares_hold_nobody_knows_what(seen: Seen) -> None:
+    hall = json.loads(nodes(host_1=16))
+    hall["items"][0]["metadata"]["labels"] = {"nvidia.com/gpu.replicas": "4"}
+    poll = seen.look(json.dumps(hall), pods(asking("a", "host-1", 2)))
+    assert seen.said(poll, HOST_ALLOCATED) == {}
+
+
+def slices(*offers: tuple[int, list[str]], tainted: str = "") -> str:
+    """Return resource slices of one pool on host-1, each (generation, names of devices)."""
+    items = [
+        {
+            "kind": "ResourceSlice",
+            "metadata": {"name": f"host-1-gpu-{number}"},
+            "spec": {
+                "driver": "gpu.nvidia.com",
+                "nodeName": "host-1",
+                "pool": {"name": "host-1", "generation": generation},
+                "devices": [
+                    {"name": name, **({"taints": [{"key": "ill"}]} if name == tainted else {})}
+                    for name in names
+                ],
+            },
+        }
+        for number, (generation, names) in enumerate(offers)
+    ]
+    return json.dumps({"kind": "ResourceSliceList", "items": items})
+
+
+CARDS = [f"gpu-{n}" for n in range(4)]
+
+
+@pytest.mark.parametrize(
+    ("offered", "free"),
+    [
+        pytest.param(slices((1, CARDS)), 2, id="all of them"),
+        pytest.param(slices((1, [*CARDS, "gpu-0-mig-9-4-1"])), 2, id="and slices of one"),
+        pytest.param(slices((1, CARDS[:3]), (2, CARDS)), 2, id="an older generation too"),
+        pytest.param(slices((1, CARDS), tainted="gpu-3"), None, id="one is tainted"),
+        pytest.param(slices((1, CARDS[:2])), None, id="fewer than there are"),
+        pytest.param(slices(), None, id="nothing is said"),
+    ],
+)
+def test_a_node_without_a_device_plugin_offers_what_its_slices_say(
+    seen: Seen, offered: str, free: int | None
+) -> None:
+    hall = json.loads(nodes(host_1=0))
+    hall["items"][0]["status"]["capacity"] = {"cpu": "128"}
+    allocated = seen.said(
+        seen.look(json.dumps(hall), pods(claiming()), got(*GPUS), offered), ALLOCATED
+    )
+    assert allocated.get("host-1-2") == (None if free is None else 0.0)
+    assert sum(value == 0.0 for value in allocated.values()) == (free or 0)

@@ -96,7 +96,7 @@ def test_who_waits_for_something_else_than_room_is_not_counted(seen: Seen, reaso
     load = Workload({"host-0": 4}, now=AT)
     load.queue("held", 4, AT, reason)
     poll = seen.look(*by_slurm(load))
-    assert seen.pending(poll) == {("", "0"): 0.0}
+    assert seen.pending(poll) == {("pod-0", "0"): 0.0}
     assert poll.events == []
 
 

@@ -35,5 +35,6 @@ def test_a_daemon_says_where_a_job_fits(site: MakeSite, emulated: Emulated) -> N
     (none,) = placed(daemon, "--accelerators", "2", "--domain", "pod-a")
     assert (none["fits"], none["free"], none["largest"]) == (False, 2, 1)
     address = f"{daemon.address}/api/v1/placements"
-    for query in ("", "?accelerators=0", "?accelerators=many", "?accelerators=-1"):
+    huge = "?accelerators=000000001999999999"
+    for query in ("", "?accelerators=0", "?accelerators=many", "?accelerators=-1", huge):
         assert status(address + query) == 400

@@ -11,6 +11,8 @@ from fabrichealth.catalogue.accelerators import ALLOCATED, THROTTLED, UTILIZATIO
 from fabrichealth.catalogue.devices import BUS_BANDWIDTH, SCHEDULABLE
 from fabrichealth.catalogue.ports import SPEED, UP
 from fabrichealth.catalogue.power import RACK_POWER
+from fabrichealth.cli._domain_rows import Known, domain_rows
+from fabrichealth.cli._domain_tables import tables
 from fabrichealth.events import Event
 from fabrichealth.kinds import KINDS, Severity
 from fabrichealth.metric import Metric
@@ -18,6 +20,8 @@ from fabrichealth.model import Batch, Incident, Labels, Place
 from fabrichealth.runtime.paths import StatePaths
 from fabrichealth.store.embedded import EmbeddedStore
 from fabrichealth.store.journal import SqliteJournal
+from fabrichealth.topology import Device, Domain, Link, Topology
+from tests.analyzer.views import START, store_of
 from tests.fabrichealth.terminal import Said, Terminal
 
 END = 1_800_000_000.0
@@ -196,3 +200,27 @@ def test_what_cannot_be_told_is_one_line(
     said = Terminal(capsys)("status", "-c", site, *words)
     assert said.status == 2
     assert says in said.err
+
+
+def test_benchmarks_of_a_site_of_several_domains_are_of_none_and_have_no_limit() -> None:
+    store = store_of({(BUS_BANDWIDTH, ("nccl-tests", "all_reduce", "1024", "4")): [90e9]}, 60.0)
+    devices = [
+        Device(name=f"{pod}-{n}", role="accelerator", domain=pod) for pod in "ab" for n in range(4)
+    ]
+    links = [
+        Link(a=f"{pod}-{n}/0", b=f"{pod}-switch/{n}", technology="nvlink", speed_gbps=800)
+        for pod in "ab"
+        for n in range(4)
+    ]
+
+    def benchmark(*pods: str) -> dict[str, object]:
+        own = [device for device in devices if device.domain in pods]
+        site = Topology(own, links, [Domain(name=pod) for pod in pods])
+        known = Known(store, site, [], [], 0.5, START + 60.0)
+        (row,) = (one for one in domain_rows(known, "a", HOUR) if one["section"] == "benchmark")
+        return row
+
+    assert benchmark("a")["of_limit"] == pytest.approx(0.9)
+    several = benchmark("a", "b")
+    assert (several["domain"], several["of_limit"]) == (None, None)
+    assert "in which domain each ran is not told" in tables("a", [several])

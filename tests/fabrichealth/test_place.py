@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from fabrichealth.catalogue.accelerators import ALLOCATED
+from fabrichealth.catalogue.devices import SCHEDULABLE
 from fabrichealth.catalogue.verdicts import INCIDENT_INFO
 from fabrichealth.events import Event
 from fabrichealth.metric import Metric
@@ -128,6 +129,16 @@ def test_a_silent_scheduler_is_said_and_is_no_room(terminal: Terminal, tmp_path:
     assert "pod-a: unknown; nobody says what is held: its scheduler fell silent" in said.out
     assert "pod-b: unknown; nobody says what is held: no scheduler and no event tells" in said.out
     assert "nowhere that is known" in said.err
+
+
+def test_hosts_without_a_word_of_who_holds_what_are_no_room(
+    terminal: Terminal, tmp_path: Path
+) -> None:
+    site = Site(tmp_path)
+    site.said({(SCHEDULABLE, ("pod-a-h0",)): 1.0})
+    said = terminal("place", "--accelerators", 1, "--domain", "pod-a", "-c", site.file)
+    assert said.status == 1
+    assert "its scheduler lists hosts, and offers fewer than these have" in said.out
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,11 @@
 """Fitness: which accelerators will not do in a job of several, for something ill before them.
 
 One link that is up and sick slows the whole job, and so does a rack that is hot or short of power.
-Such accelerators are free all the same and do for a job of one. One that is itself not healthy, or
-whose host is down, does for none.
+Such accelerators are free all the same and do for a job of one. One that is itself not healthy,
+whose host is down, or that lies in a maintenance somebody declared, does for none.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,6 +15,9 @@ from analyzer.evidence.domain.inventory import Inventory
 from analyzer.evidence.durations import fresh
 from analyzer.incidents.capacity import links_behind
 from analyzer.incidents.chain import racks_of
+from analyzer.incidents.scope import in_scope
+from analyzer.incidents.spans import spans
+from analyzer.incidents.suppression import OPEN_ENDED
 from fabrichealth.catalogue.accelerators import HEALTHY
 from fabrichealth.catalogue.verdicts import INCIDENT_INFO
 from fabrichealth.kinds import (
@@ -68,7 +71,7 @@ class Fitness:
     doubtful: Bools
     """Behind something ill ([n])."""
     broken: Bools
-    """Ill itself, or its host is down ([n])."""
+    """Ill itself, or its host is down, or under maintenance ([n])."""
 
     @classmethod
     def perfect(cls, many: int) -> "Fitness":
@@ -93,6 +96,9 @@ def fitness(view: View, stock: Inventory) -> Fitness:
     window = view[HEALTHY]
     for row in np.flatnonzero(fresh(window) & (window.last < 0.5)).tolist():
         accuse(window.labels(row), found.broken)
+    for one in spans(view.events, "maintenance", OPEN_ENDED):
+        if one.start <= view.now < one.end:
+            accuse(_in_work(one.scope, stock, view.topology), found.broken)
     return found
 
 
@@ -125,6 +131,13 @@ def _doubtful(kind: IncidentKind, severity: str, culprit: str, topology: Topolog
 def _broken(culprit: str, topology: Topology) -> Iterator[str]:
     """Yield what fails with a device; a dark rack is one incident too, whose culprit it is."""
     yield from _at([culprit, *_in([culprit], topology)], topology)
+
+
+def _in_work(scope: Mapping[str, str], stock: Inventory, topology: Topology) -> Iterator[str]:
+    """Yield the accelerators in the scope of a maintenance; whose host lies in it does too."""
+    for name in stock.names:
+        if in_scope(Place("device", name), scope, topology):
+            yield name
 
 
 def _at(devices: Iterable[str], topology: Topology) -> Iterator[str]:

@@ -151,13 +151,16 @@ def _strangers(topology: Topology, table: SeriesTable, told: tuple[int, int]) ->
 
 @lru_cache(maxsize=4)
 def _stock(topology: Topology, strangers: tuple[Labels, ...]) -> Inventory:
-    rows: dict[str, tuple[str, str, str, str]] = {
-        name: (
-            topology.domain_of(name), topology.rack_of(name), device.host, device.model,
-        )
-        for name, device in topology.devices.items()
-        if device.role == "accelerator"
-    }  # fmt: skip
+    rows: dict[str, tuple[str, str, str, str]] = {}
+    lies: dict[Labels, Labels] = {}
+    """Domain and rack by what is written: looked up once for all accelerators of a host."""
+    for name, device in topology.devices.items():
+        if device.role == "accelerator":
+            written = device.domain, device.rack, device.host
+            if written not in lies:
+                lies[written] = topology.domain_of(name), topology.rack_of(name)
+            domain_name, rack_name = lies[written]
+            rows[name] = domain_name, rack_name, device.host, device.model
     for labels in strangers:
         rows[labels[_DEVICE]] = _placed(topology, labels)
     names = tuple(sorted(rows, key=str.encode))

@@ -5,7 +5,7 @@ ends without a beginning, accelerators in two jobs, names that nobody knows. Wha
 used, and what is odd is said.
 """
 
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import inf
@@ -73,6 +73,28 @@ class Jobs:
         return tuple(job for job in self.rows if job.runs(at))
 
     @cached_property
+    def by_name(self) -> Mapping[str, tuple[Job, ...]]:
+        """The rows of each job, by the beginning."""
+        found: dict[str, list[Job]] = {}
+        for row in self.rows:
+            found.setdefault(row.name, []).append(row)
+        return {name: tuple(mine) for name, mine in found.items()}
+
+    def hit(self, name: str, since: float, until: float, devices: Set[str]) -> list[Job]:
+        """Return the rows of a job that was hit by what stood from `since` until then.
+
+        Those with accelerators among its `devices`; of a job that only crosses these, the one it
+        had when that began. A job that restarted elsewhere has left it behind.
+        """
+        rows = [
+            row for row in self.by_name.get(name, ()) if row.since < until and row.until > since
+        ]
+        own = [row for row in rows if not devices.isdisjoint(row.accelerators)]
+        return own or [
+            row for row in rows if not set(rows[0].accelerators).isdisjoint(row.accelerators)
+        ]
+
+    @cached_property
     def oddities(self) -> tuple[Oddity, ...]:
         """All that is odd, worked out where somebody asks: months of jobs are many."""
         unknown = _unknown(self.rows, self.known) if self.known is not None else ()
@@ -82,6 +104,8 @@ class Jobs:
 def jobs(events: Iterable[Event], known: Container[str] | None = None) -> Jobs:
     """Return the jobs that events in order of time speak of; `known` names the inventory."""
     running: dict[str, Job] = {}
+    renewed: dict[str, Job] = {}
+    """As a start told it last of a job that ran: its end in the same moment is the old one's."""
     waiting: dict[str, Waiting] = {}
     ended: list[Job] = []
     odd: list[Oddity] = []
@@ -98,27 +122,50 @@ def jobs(events: Iterable[Event], known: Container[str] | None = None) -> Jobs:
             odd += trouble
             before = running.get(name)
             if before is not None:
-                if before.accelerators == job.accelerators:
-                    continue  # told again
+                job = renewed[name] = _told_again(before, job)
+                if set(before.accelerators) == set(job.accelerators):
+                    running[name] = replace(before, roles=job.roles)
+                    continue
                 ended.append(replace(before, until=event.at))
             running[name] = job
         elif event.kind == "job_pending":
-            size = event.more.get("size")
-            if isinstance(size, bool) or not isinstance(size, int) or size < 0:
-                says = f"job {name} waits for {size!r} accelerators; give a whole number"
-                odd.append(Oddity("unreadable_event", name, "", says, event.at))
-                continue
-            if not size:
-                waiting.pop(name, None)  # a job that runs waits for nothing more
-                continue
-            since = waiting[name].since if name in waiting else event.at
-            waiting[name] = Waiting(name, size, since, event.scope.get("domain", ""))
+            odd += _waits(name, event, waiting)
         elif event.kind in OVER:
             waiting.pop(name, None)
-            if name in running:
+            again = renewed.pop(name, None)
+            if again is not None and again.since < event.at:
+                again = None
+            if name in running and (again is None or running[name].since < event.at):
                 ended.append(replace(running.pop(name), until=event.at))
+            if again is not None:
+                running[name] = again  # the end was written after the start that it made room for
     rows = sorted((*ended, *running.values()), key=lambda job: (job.since, job.name))
     return Jobs(tuple(rows), tuple(waiting.values()), tuple(odd), known)
+
+
+def _waits(name: str, event: Event, waiting: dict[str, Waiting]) -> Iterator[Oddity]:
+    """Take note of what a job waits for, and yield what is odd about it."""
+    size = event.more.get("size")
+    if isinstance(size, bool) or not isinstance(size, int) or size < 0:
+        says = f"job {name} waits for {size!r} accelerators; give a whole number"
+        yield Oddity("unreadable_event", name, "", says, event.at)
+    elif not size:
+        waiting.pop(name, None)  # a job that runs waits for nothing more
+    else:
+        since = waiting[name].since if name in waiting else event.at
+        waiting[name] = Waiting(name, size, since, event.scope.get("domain", ""))
+
+
+def _told_again(before: Job, job: Job) -> Job:
+    """Return a start of a job that runs, with what an earlier one told and it leaves out.
+
+    A scheduler tells accelerators and no roles, a site's own file perhaps roles only.
+    """
+    roles = job.roles or before.roles
+    if set(before.accelerators) != set(job.accelerators):
+        kept = set(job.accelerators)  # roles of a job that moved or shrank are not known
+        roles = roles if all(kept.issuperset(those) for those in roles.values()) else {}
+    return replace(job, roles=roles)
 
 
 def _started(name: str, event: Event) -> tuple[Job, list[Oddity]]:

@@ -17,7 +17,6 @@ from analyzer.evidence.domain.inventory import inventory
 from analyzer.evidence.domain.lagging import Lagging
 from analyzer.evidence.domain.owners import cordoned
 from analyzer.evidence.domain.work import Work, work
-from analyzer.evidence.durations import fresh
 from fabrichealth.catalogue.accelerators import THROTTLED
 from fabrichealth.model import Floats, View
 
@@ -77,17 +76,24 @@ def _resting(view: View, done: Work) -> dict[str, Floats]:
 
 
 def _throttled(view: View, done: Work) -> dict[str, Floats]:
-    """Return the working time that is throttled away, by reason ([n] each)."""
+    """Return the working time that is throttled away, by reason ([n] each).
+
+    Over the window, as work is: throttling comes and goes with every step of a job.
+    """
     window = view[THROTTLED]
     if not len(window):
         return {}
-    place, heard, busy = done.stock.places(window), fresh(window), done.busy
+    place, busy = done.stock.places(window), done.busy
+    read = np.zeros((len(window.at), window.values.shape[1]), np.bool_)
+    np.logical_or.at(read, window.clock, np.isfinite(window.values))
+    polls = read.sum(axis=1)[window.clock]
+    lasted = np.nansum(np.clip(window.values, 0.0, 1.0), axis=1) / np.maximum(polls, 1)
     reason = window.codes("reason")
     parts: dict[str, Floats] = {}
-    for code in np.unique(reason[heard & (place >= 0)]).tolist():
-        rows = np.flatnonzero(heard & (place >= 0) & (reason == code))
+    for code in np.unique(reason[(lasted > 0) & (place >= 0)]).tolist():
+        rows = np.flatnonzero((lasted > 0) & (place >= 0) & (reason == code))
         share = np.zeros(len(done.stock))
-        share[place[rows]] = np.clip(window.last[rows], 0.0, 1.0)
+        share[place[rows]] = lasted[rows]
         word = window.labels(int(rows[0]))[1]
         parts[f"{THROTTLING}: {word}" if word else THROTTLING] = busy * share
     total = np.maximum(sum(parts.values(), np.zeros(len(busy))), 1e-12)

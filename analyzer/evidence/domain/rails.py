@@ -2,17 +2,19 @@
 
 A host has a port to each rail, and each rail joins the same ports of all hosts. In a synchronous
 job all ports carry the same; two-way effects tell a host that stops its switches from a rail that
-carries less on every host, and both from one link.
+carries less on every host, and both from one link. A port that carries less counts only if it was
+once seen to carry as much: one for storage, and that of an idle accelerator, never do.
 """
 
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
 
+from analyzer.evidence.domain.cabling import Cables, cables, wholly
+from analyzer.evidence.domain.jobs import Job
 from analyzer.evidence.domain.polish import polished
 from analyzer.evidence.domain.standing_out import Lead, began, deviations, lead, scored
 from analyzer.evidence.domain.ticks import held, moments
@@ -20,13 +22,13 @@ from fabrichealth.catalogue.congestion import PFC_TX_PAUSE
 from fabrichealth.catalogue.ports import TRANSMIT_WAIT, TX_BYTES
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Labels, Port, SeriesTable, View
-from fabrichealth.topology import Topology
 
-FEWEST_HOSTS = 4
+IN_STEP = 60.0
+"""Seconds for which a port that carries less must have been seen to carry as much as the others."""
+ROUNDS = 3
+"""Ports that never do are left out so many times: without them the usual is another."""
 TICKS = 40
 PRIORITIES = tuple("01234567")
-SAME_SWITCH = 0.8
-"""A rail is one switch's where it faces this share of the hosts' ports."""
 
 
 @dataclass(frozen=True)
@@ -75,55 +77,29 @@ class Slow:
     at: float
 
 
-@dataclass(frozen=True, eq=False)
-class Cables:
-    """Ports of hosts by rail; a host without a port of that name has none (None)."""
-
-    hosts: tuple[str, ...]
-    rails: tuple[str, ...]
-    """Names of the hosts' ports."""
-    own: tuple[tuple[Port | None, ...], ...]
-    facing: tuple[tuple[Port | None, ...], ...]
-
-    def switch(self, rail: int) -> str | None:
-        """Return the switch that a rail hangs on; None where it is several."""
-        far = [line[rail] for line in self.facing]
-        count = Counter(port.device for port in far if port is not None)
-        name, many = count.most_common(1)[0]
-        return name if many >= SAME_SWITCH * count.total() else None
-
-
-@lru_cache(maxsize=64)
-def cables(topology: Topology, hosts: tuple[str, ...]) -> Cables | None:
-    """Return the cables of a job's hosts to switches; None where there are too few to compare."""
-    own: dict[tuple[str, str], tuple[Port, Port]] = {}
-    for host in hosts:
-        for link in topology.links_of.get(host, ()):
-            near, far = link.ends if link.ends[0].device == host else link.ends[::-1]
-            row = topology.devices.get(far.device)
-            if row is not None and row.role == "switch":
-                own[host, near.port] = near, far
-    rails = tuple(sorted({port for _, port in own}))
-    there = tuple(host for host in hosts if any((host, rail) in own for rail in rails))
-    if len(there) < FEWEST_HOSTS or not rails:
-        return None
-    grid = [[own.get((host, rail)) for rail in rails] for host in there]
-    own_ports, far_ports = (
-        tuple(tuple(pair[end] if pair else None for pair in line) for line in grid)
-        for end in (0, 1)
-    )
-    return Cables(there, rails, own_ports, far_ports)
-
-
 def slow_rails(
-    view: View, hosts: Sequence[str], start: float, bound: float, lasting: float, first: float
+    view: View,
+    job: Job,
+    hosts: Sequence[str],
+    start: float,
+    rules: tuple[float, float, float],
+    accused: Container[str] = (),
 ) -> Iterator[Slow]:
-    """Yield who stands out among the ports of a job's hosts since `start`, signal by signal."""
-    laid = cables(view.topology, tuple(hosts))
-    if laid is None:
-        return
+    """Yield who stands out among the ports of a job's hosts since `start`, signal by signal.
+
+    `rules` are the least deviation, for how long (seconds), and how often it must be the first;
+    `accused` are the switches of rails and the ports that were found to be slow a pass before.
+    """
+    bound, lasting, first = rules
+    own = tuple(wholly(hosts, job.accelerators, view.topology))
     for signal in SIGNALS:
-        rates, at = _rates(view, laid, signal, start)
+        laid = cables(view.topology, own if signal is CARRIES_LESS else tuple(hosts))
+        if laid is None:
+            continue
+        rates, at = _rates(view, laid, signal)
+        if signal is CARRIES_LESS and len(at) > 1:
+            rates = _once_in_step(rates, at, laid, bound, accused)
+        rates, at = rates[:, :, at >= start], at[at >= start]
         if len(at) < 2 or not np.isfinite(rates).any():
             continue
         flat = rates.reshape(-1, len(at))
@@ -141,8 +117,9 @@ def slow_rails(
             True
         )
         recent = at > at[-1] - max(lasting, 3 * (at[1] - at[0]))
-        level = np.nanmean(rates[mine], axis=0)
-        usual = np.nanmedian(rates[~mine], axis=0)
+        known = np.isfinite(rates).any(axis=2)
+        level = np.nanmean(rates[mine & known], axis=0)
+        usual = np.nanmedian(rates[~mine & known], axis=0)
         half = (level + usual)[recent].mean() / 2 if recent.any() else np.nan
         beyond = signal.worse * level >= signal.worse * half
         yield Slow(
@@ -171,7 +148,35 @@ def _leading(
     return "link", cell, *divmod(cell.row, rails)
 
 
-def _rates(view: View, laid: Cables, signal: RailSignal, start: float) -> tuple[Floats, Floats]:
+def _once_in_step(
+    rates: Floats, at: Floats, laid: Cables, bound: float, accused: Container[str]
+) -> Floats:
+    """Return the rates without those of ports that mostly carried less from the beginning.
+
+    Before it fell behind for good a port of a rail did as the others at most of the moments.
+    """
+    _, rails, ticks = rates.shape
+    flat = rates.reshape(-1, ticks).copy()
+    by_rail = np.array([laid.switch(rail) in accused for rail in range(rails)])
+    by_port = np.array([[str(port) in accused for port in line] for line in laid.own])
+    kept = (by_port | by_rail).reshape(-1)
+    least = IN_STEP / max(float(at[1] - at[0]), 1e-3)
+    for _ in range(ROUNDS):
+        away = -deviations(flat, CARRIES_LESS.floor, CARRIES_LESS.relative)
+        known = np.isfinite(away)
+        with np.errstate(invalid="ignore"):
+            alike = known & (away < bound / 2)
+        last = ticks - np.argmax(alike[:, ::-1], axis=1)  # moments until it fell behind for good
+        before = np.where(np.arange(ticks) < last[:, None], known, False).sum(axis=1)
+        many = alike.sum(axis=1)
+        never = ~kept & known.any(axis=1) & ((many < least) | (2 * many < before))
+        if not never.any():
+            break
+        flat[never] = np.nan
+    return flat.reshape(rates.shape)
+
+
+def _rates(view: View, laid: Cables, signal: RailSignal) -> tuple[Floats, Floats]:
     """Return what passes each port a second at a few dozen moments ([h, p, j]), and those ([j])."""
     window = view[signal.metric]
     table = window.table
@@ -186,7 +191,6 @@ def _rates(view: View, laid: Cables, signal: RailSignal, start: float) -> tuple[
     own = window.select(np.unique(place[there]))
     at = moments(own)
     at = at[:: -max(len(at) // TICKS, 1)][::-1]  # whole polls apart, so rates are even
-    at = at[at >= start]
     if len(at) < 2:
         return np.full((hosts, rails, 0), np.nan), np.empty(0)
     counted = held(own, at)

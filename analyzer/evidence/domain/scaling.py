@@ -3,7 +3,10 @@
 Bus bandwidth is made so that it does not depend on the number of ranks (nccl-tests,
 doc/PERFORMANCE.md): it is what the slowest wire carried. So within one scale-up network it is at
 most what the links of an accelerator carry in one direction, and beyond it at most what a host
-sends to others, for a ring enters and leaves every host once.
+sends to others, for a ring enters and leaves every host once. In an all-to-all every accelerator
+sends to all others at once: of its n-1 parts those leave by the host's ports that are not for its
+own scale-up network, and it shares these ports with the others of its host. What else there is
+(pairs, roots) has no limit of this kind.
 """
 
 from collections import defaultdict
@@ -16,6 +19,9 @@ from scipy.sparse.csgraph import connected_components
 
 from analyzer.evidence.domain.wiring import Wiring, summed
 
+RINGS = frozenset({"all_reduce", "all_gather", "reduce_scatter", "reduce", "broadcast"})
+ALL_TO_ALL = frozenset({"alltoall", "alltoallv"})
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
@@ -27,14 +33,23 @@ class Limit:
     """One direction of all scale-out links of a host; the median over the domain."""
     island: int
     """How many accelerators scale-up links join, in the largest part."""
+    each: int = 0
+    """Accelerators of a host, the median; 0 where no host is known."""
 
-    def of(self, accelerators: int) -> float | None:
-        """Return the most that so many accelerators can reach together."""
+    def of(self, accelerators: int, operation: str) -> float | None:
+        """Return the most that so many accelerators can reach together in an operation."""
+        if operation not in RINGS | ALL_TO_ALL:
+            return None
         if accelerators <= self.island:
             return self.accelerator
-        if self.host is None or self.accelerator is None:
-            return self.host
-        return min(self.host, self.accelerator)
+        host = self.host
+        if host is not None and operation in ALL_TO_ALL:
+            outside = accelerators - max(self.island, self.each)
+            shared = self.each * outside
+            host = host * (accelerators - 1) / shared if shared > 0 else None
+        if host is None or self.accelerator is None:
+            return host
+        return min(host, self.accelerator)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +90,8 @@ def limit(wired: Wiring, domain: str) -> Limit:
     graph = csr_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(count, count))
     _, part = connected_components(graph, directed=False)
     island = int(np.bincount(part[every]).max()) if len(every) else 0
-    return Limit(speeds[0], speeds[1], island)
+    _, many = np.unique(wired.box[every], return_counts=True)
+    return Limit(speeds[0], speeds[1], island, int(np.median(many)) if len(every) else 0)
 
 
 def scaling(
@@ -96,6 +112,6 @@ def scaling(
     for (benchmark, operation), curve in sorted(best.items()):
         first = curve[min(curve)][1]
         for number, (largest, reached) in sorted(curve.items()):
-            bound = most.of(number) if most is not None else None
+            bound = most.of(number, operation) if most is not None else None
             found.append(Point(benchmark, operation, number, largest, reached, bound, first))
     return found

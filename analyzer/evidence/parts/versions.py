@@ -2,12 +2,13 @@
 
 A version that differs is no fault. It is one where those that run it are ill and the others are
 not, by more than chance: Fisher's exact test of each odd version against the rest of its role, over
-all odd versions there are.
+all odd versions there are. What befell a device under the version before is not this one's doing.
 """
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
+from math import inf
 
 import numpy as np
 from scipy.stats import hypergeom
@@ -37,6 +38,8 @@ class Running:
     """firmware or driver."""
     version: str
     at: float
+    since: float = -inf
+    """Until when it was last seen to run another; -inf where it was not."""
 
 
 @dataclass(frozen=True)
@@ -61,50 +64,70 @@ class Odd:
 def running(view: View) -> list[Running]:
     """Return what devices run: of each and each sort of version the newest word."""
     newest: dict[tuple[str, str], Running] = {}
+    other = _seen(view)
     for metric, what in TOLD:
         window = view[metric]
         place = metric.labels.index(what)
         for row in np.argsort(window.last_at, kind="stable").tolist():
             labels = window.labels(row)
-            if labels[place]:
+            if version := labels[place]:
+                before = other.get((labels[0], what), {})
                 newest[labels[0], what] = Running(
-                    metric, labels, what, labels[place], float(window.last_at[row])
-                )
+                    metric, labels, what, version, float(window.last_at[row]),
+                    max((at for name, at in before.items() if name != version), default=-inf),
+                )  # fmt: skip
     return list(newest.values())
 
 
+def _seen(view: View) -> dict[tuple[str, str], dict[str, float]]:
+    """Return when each device was last seen to run each version, as long as is remembered."""
+    found: dict[tuple[str, str], dict[str, float]] = defaultdict(dict)
+    for metric, what in TOLD:
+        changes, place = view.changes(metric), metric.labels.index(what)
+        for row, at in enumerate(changes.seen_at.tolist()):
+            labels = changes.labels(row)
+            if version := labels[place]:
+                mine = found[labels[0], what]
+                mine[version] = max(mine.get(version, -inf), at)
+    return found
+
+
 def odd_versions(
-    told: Collection[Running], topology: Topology, model: Mapping[str, str], ill: Collection[str]
+    told: Collection[Running],
+    topology: Topology,
+    model: Mapping[str, str],
+    ill: Mapping[str, float],
 ) -> Iterator[Odd]:
     """Yield the versions that differ from what most of a role run, with who of them is ill.
 
-    `model` tells what accelerators are; others are what the topology says. Devices of no known role
-    have no peers.
+    `ill` tells of each that is ill when it fell ill last (unix seconds). `model` tells what
+    accelerators are; others are what the topology says. Devices of no known role have no peers.
     """
-    by_role: dict[tuple[str, str, str], dict[str, str]] = defaultdict(dict)
+    by_role: dict[tuple[str, str, str], dict[str, Running]] = defaultdict(dict)
     for one in told:
         row = topology.devices.get(one.labels[0])
         role = row.role if row else "accelerator" if one.labels[0] in model else ""
         if role:
             sort = model.get(one.labels[0]) or (row.model if row else "")
-            by_role[role, sort, one.what][one.labels[0]] = one.version
+            by_role[role, sort, one.what][one.labels[0]] = one
     found = [
         odd
-        for (role, _, what), versions in sorted(by_role.items())
-        for odd in _of_role(role, what, versions, frozenset(ill))
+        for (role, _, what), devices in sorted(by_role.items())
+        for odd in _of_role(role, what, devices, ill)
     ]
     for odd in found:
         yield replace(odd, chance=min(odd.chance * len(found), 1.0))
 
 
 def _of_role(
-    role: str, what: str, versions: Mapping[str, str], ill: frozenset[str]
+    role: str, what: str, devices: Mapping[str, Running], ill: Mapping[str, float]
 ) -> Iterator[Odd]:
+    versions = {name: one.version for name, one in devices.items()}
     count = Counter(versions.values())
     usual, many = count.most_common(1)[0]
     if many <= MAJORITY * len(versions):
         return
-    sick = {name for name in versions if name in ill}
+    sick = {name for name, one in devices.items() if ill.get(name, -inf) > one.since}
     for version in sorted(count.keys() - {usual}):
         mine = tuple(sorted(name for name, own in versions.items() if own == version))
         own = tuple(name for name in mine if name in sick)

@@ -133,3 +133,16 @@ def test_without_meters_of_racks_the_accelerators_own_power_stands() -> None:
     assert found.meter == "accelerator"
     assert found.metered == pytest.approx(1.0, abs=0.01)
     assert found.kilowatt_hours == pytest.approx(4 * 0.5 * HOURS, rel=0.02)
+
+
+def test_where_a_job_restarted_a_fault_that_it_left_behind_takes_nothing() -> None:
+    stays = Event(START, "job_start", {"job": "k"}, more={"accelerators": NAMES[2:]})
+    first = Event(START, "job_start", {"job": "j"}, more={"accelerators": NAMES[:2]})
+    at = START + 2 * HOUR + 60
+    moved = (
+        Event(at, "job_end", {"job": "j"}),
+        Event(at, "job_end", {"job": "k"}),
+        Event(at + 60, "job_start", {"job": "j"}, more={"accelerators": NAMES[2:]}),
+    )
+    flaps = incident(LINK_FLAPPING, Place("link", "h0/eth0--leaf/1"), Place("job", "j"))
+    assert "links" not in went(busy(host=1), flaps, events=(first, stays, *moved))

@@ -16,6 +16,7 @@ from fabrichealth.catalogue.verdicts import (
     DOMAIN_MISSING,
     DOMAIN_UTILIZATION,
 )
+from fabrichealth.events import Event
 from fabrichealth.model import Finding, Floats
 from fabrichealth.topology import Domain, Topology
 from tests.analyzer.domain.pods import (
@@ -30,6 +31,7 @@ from tests.analyzer.domain.pods import (
     seen,
     started,
 )
+from tests.analyzer.views import START
 
 EVERY = names()
 IDLE, WORKING = EVERY[24:], EVERY[:24]
@@ -127,6 +129,42 @@ def test_waiting_that_is_counted_as_work_is_told_from_work_by_other_instruments(
     )  # fmt: skip
     assert "spinning counters" in finding.because
     assert "(8 job j1)" in finding.because
+
+
+END = (POLLS - 1) * 10.0
+
+
+@pytest.mark.parametrize(
+    ("events", "owner"),
+    [
+        pytest.param(
+            [started("new", IDLE, at=END - 40.0)],
+            "8 no job until lately",
+            id="one began a moment ago",
+        ),
+        pytest.param(
+            [
+                started("old", IDLE),
+                Event(START + END - 40.0, "job_end", {"job": "old"}),
+                started("new", IDLE, at=END - 30.0),
+            ],
+            "8 job old",
+            id="one ended a moment ago",
+        ),
+        pytest.param(
+            [started("grew", IDLE[:4]), started("grew", IDLE, at=END - 200.0)],
+            "4 job grew",
+            id="one grew meanwhile",
+        ),
+    ],
+)
+def test_who_idles_all_along_idles_for_who_had_it_all_along(
+    events: list[Event], owner: str
+) -> None:
+    parts = busy(WORKING), each(UTILIZATION, IDLE, 0.0), held(EVERY)
+    told = [started("works", WORKING), *events]
+    (finding,) = said("domain_hidden_idle", *parts, events=sorted(told, key=lambda one: one.at))
+    assert owner in finding.because
 
 
 def test_a_job_without_matrix_work_that_draws_power_is_believed() -> None:

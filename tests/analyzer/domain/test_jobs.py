@@ -133,3 +133,51 @@ def test_whatever_events_say_jobs_begin_before_they_end(plain: list[dict[str, ob
     told = jobs(sorted(events, key=lambda event: event.at), {"x"})
     assert all(job.since <= job.until for job in told.rows)
     assert all(one.says for one in told.oddities)
+
+
+ROLES = {"actor": ["a"], "learner": ["b"]}
+BOTH = start("j", 10.0, "a", "b")
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        pytest.param([BOTH, start("j", 12.0, "a", "b", roles=ROLES)], id="the second"),
+        pytest.param([start("j", 10.0, "a", "b", roles=ROLES), BOTH], id="the first"),
+        pytest.param(
+            [BOTH, start("j", 12.0, "b", "a", roles=ROLES), start("j", 9e5, "a", "b")],
+            id="in another order, and the scheduler tells it anew in a week",
+        ),
+        pytest.param(
+            [BOTH, Event(12.0, "job_start", {"job": "j"}, more={"roles": ROLES})], id="roles alone"
+        ),
+    ],
+)
+def test_roles_that_only_one_of_two_tells_are_kept(told: list[Event]) -> None:
+    (job,) = jobs(told).rows
+    assert (job.since, job.until) == (10.0, inf)
+    assert job.roles == {"actor": ("a",), "learner": ("b",)}
+
+
+def test_roles_of_a_job_that_moved_are_not_those_of_before() -> None:
+    *_, job = jobs([start("j", 10.0, "a", "b", roles=ROLES), start("j", 20.0, "c", "d")]).rows
+    assert (job.accelerators, job.roles) == (("c", "d"), {})
+
+
+@pytest.mark.parametrize("onto", ["a", "b"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_a_job_that_restarts_within_a_second_runs_whichever_is_written_first(
+    onto: str, swapped: bool
+) -> None:
+    moment = [end("j", 50.0), start("j", 50.0, onto)]
+    rows = jobs([start("j", 10.0, "a"), *(moment[::-1] if swapped else moment)]).rows
+    assert [(one.since, one.until, one.accelerators) for one in rows] == [
+        (10.0, 50.0, ("a",)), (50.0, inf, (onto,)),
+    ]  # fmt: skip
+
+
+def test_a_job_that_is_told_anew_ends_when_it_ends() -> None:
+    (job,) = jobs([start("j", 10.0, "a"), start("j", 20.0, "a"), end("j", 30.0)]).rows
+    assert (job.since, job.until) == (10.0, 30.0)
+    (short,) = jobs([start("j", 10.0, "a"), end("j", 10.0)]).rows
+    assert not short.runs(10.0)

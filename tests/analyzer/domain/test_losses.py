@@ -106,3 +106,12 @@ def test_no_domain_loses_more_than_it_has(loads: list[float], known: int) -> Non
              for name, load in list(zip(EVERY, loads, strict=True))[:known + 1]}  # fmt: skip
     told = lost(parts, held(EVERY[:10], EVERY[10:20], polls=12))
     assert sum(told.values()) + sum(loads[: known + 1]) / 32 == pytest.approx(1.0, abs=1e-3)
+
+
+@pytest.mark.parametrize("last", [0.0, 1.0])
+def test_throttling_counts_for_as_long_as_it_lasted_and_not_by_its_last_poll(last: float) -> None:
+    course = [last if n % 2 else 1.0 - last for n in range(66)][:65]
+    told = lost(
+        each(UTILIZATION, EVERY, 0.8), {(THROTTLED, (name, "power")): course for name in EVERY}
+    )
+    assert told["throttled: power"] == pytest.approx(0.4, abs=0.01)

@@ -7,6 +7,7 @@ from fabrichealth.catalogue.accelerators import UTILIZATION
 from fabrichealth.catalogue.congestion import PFC_TX_PAUSE
 from fabrichealth.catalogue.ports import TRANSMIT_WAIT, TX_BYTES
 from fabrichealth.model import Finding
+from fabrichealth.topology import Device, Link, Topology
 from tests.analyzer.domain.pods import POLLS, Said, each, names, pod, said, started
 
 HOSTS, RAILS = 8, 4
@@ -101,3 +102,68 @@ def test_a_counter_that_began_anew_accuses_nobody() -> None:
         course[40:] -= course[40]
         told[TX_BYTES, ("host-1", f"eth{rail}")] = course.tolist()
     assert found(told) == []
+
+
+def beside(*extra: tuple[str, float], slow: bool = False) -> tuple[Topology, Said]:
+    """Return the pod with ports besides, each (name, Gb/s), that carry next to nothing as ever."""
+    devices, links = list(TOPOLOGY.devices.values()), list(TOPOLOGY.links.values())
+    told = carried({(host, 2): 9e9 for host in range(HOSTS)} if slow else {})
+    for number, (port, speed) in enumerate(extra):
+        devices.append(Device(name=f"{port}-switch", role="switch"))
+        for h in range(HOSTS):
+            ends = {"a": f"host-{h}/{port}", "b": f"{port}-switch/{h}"}
+            links.append(Link(**ends, technology="ib", speed_gbps=speed))
+            told[TX_BYTES, (f"host-{h}", port)] = counted(1e8, 1e8, 100 * number + h)
+    domains, racks = list(TOPOLOGY.domains.values()), list(TOPOLOGY.racks.values())
+    return Topology(devices, links, domains, racks), told
+
+
+OTHERS = {
+    "storage of the same speed": (("stor0", 400.0),),
+    "storage of less": (("stor0", 100.0),),
+    "management as well": (("stor0", 100.0), ("mgmt0", 1.0)),
+    "of the same speed all": (("stor0", 400.0), ("stor1", 400.0)),
+}
+
+
+@pytest.mark.parametrize("extra", OTHERS.values(), ids=OTHERS)
+def test_ports_that_are_no_rails_neither_look_slow_nor_hide_who_is(
+    extra: tuple[tuple[str, float], ...],
+) -> None:
+    topology, told = beside(*extra, slow=True)
+    events = [started("j1", EVERY)]
+    (finding,) = said("domain_straggler", BUSY, told, topology=topology, events=events)
+    assert str(finding.about) == "leaf-2"
+
+
+def test_ports_that_are_no_rails_are_not_slow_where_all_is_well() -> None:
+    topology, told = beside(("stor0", 400.0))
+    events = [started("j1", EVERY)]
+    assert said("domain_straggler", BUSY, told, topology=topology, events=events) == []
+
+
+def test_the_port_of_an_accelerator_that_is_not_in_the_job_is_not_slow() -> None:
+    told = carried({})
+    told[TX_BYTES, ("host-7", "eth3")] = counted(20e9, 0.2e9, 1)  # its job ended meanwhile
+    events = [started("j1", EVERY[:-1])]
+    assert said("domain_straggler", BUSY, told, topology=TOPOLOGY, events=events) == []
+
+
+def test_a_rail_that_was_told_is_told_though_the_window_holds_no_better_time() -> None:
+    slow = carried({(host, 2): 9e9 for host in range(HOSTS)})
+    events = [started("j1", EVERY)]
+    (first,) = said("domain_straggler", BUSY, slow, topology=TOPOLOGY, events=events)
+    always = {
+        (TX_BYTES, labels): counted(level, level, number)
+        for number, (_, labels) in enumerate(slow)
+        for level in [9e9 if labels[1] == "eth2" else 20e9]
+    }
+
+    def judged(*before: Finding) -> list[Finding]:
+        return said(
+            "domain_straggler", BUSY, always, topology=TOPOLOGY, events=events, before=before
+        )
+
+    assert judged() == []
+    (again,) = judged(first)
+    assert str(again.about) == "leaf-2"

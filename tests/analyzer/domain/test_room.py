@@ -6,8 +6,9 @@ import pytest
 from analyzer.evidence.domain.room import Room, rooms
 from fabrichealth.catalogue.accelerators import HEALTHY
 from fabrichealth.catalogue.devices import HOST_ALLOCATED
+from fabrichealth.events import Event
 from fabrichealth.topology import Device, Topology
-from tests.analyzer.domain.halls import Said, allocated, drained, hall, ill, seen, told
+from tests.analyzer.domain.halls import NOW, Said, allocated, drained, hall, ill, seen, told
 
 
 def room(*said: Said, topology: Topology | None = None, domain: str = "pod-0") -> Room:
@@ -25,6 +26,26 @@ def test_trays_are_hosts() -> None:
 def test_a_host_that_takes_no_work_has_no_room() -> None:
     found = room(allocated(hall(), {}), drained("h0-0-2"))
     assert found.free.tolist() == [4, 4, 0, 4]
+
+
+@pytest.mark.parametrize(
+    ("scope", "since", "until", "free"),
+    [
+        pytest.param({"device": "h0-0-2"}, -600.0, None, [4, 4, 0, 4], id="a host"),
+        pytest.param({"device": "h0-0-2-1"}, -600.0, None, [4, 4, 3, 4], id="an accelerator"),
+        pytest.param({"domain": "pod-0"}, -600.0, None, [0, 0, 0, 0], id="all of it"),
+        pytest.param({"device": "h0-0-2"}, -600.0, -60.0, [4, 4, 4, 4], id="it is over"),
+        pytest.param({"device": "h0-0-2"}, -86_400.0, None, [4, 4, 4, 4], id="nobody ended it"),
+    ],
+)
+def test_what_is_under_maintenance_is_given_to_nobody(
+    scope: dict[str, str], since: float, until: float | None, free: list[int]
+) -> None:
+    events = [Event(NOW + since, "maintenance_start", scope, "chg-7")]
+    if until is not None:
+        events.append(Event(NOW + until, "maintenance_end", {}, "chg-7"))
+    found = rooms(seen(hall(), allocated(hall(), {}), events=events))["pod-0"]
+    assert found.free.tolist() == found.fit.tolist() == free
 
 
 def test_what_nobody_tells_is_neither_free_nor_held() -> None:

@@ -9,6 +9,7 @@ from fabrichealth.kinds import (
     COOLING_THERMAL_CONTACT,
     DEVICE_DOWN,
     DOMAIN_STRAGGLER,
+    FABRIC_HOT_LINK,
     HOST_IRQ_MISPLACED,
     LINK_DEGRADED_SPEED,
     LINK_SUBHEALTHY,
@@ -104,3 +105,18 @@ def test_what_else_is_known_of_the_same_machine_names_it() -> None:
     story = told(ill(DOMAIN_STRAGGLER, CARD, 10), ill(COOLING_THERMAL_CONTACT, CARD, 16))
     (incident,) = story.ledger.incidents
     assert (incident.culprit, incident.kind) == (CARD, COOLING_THERMAL_CONTACT)
+
+
+@pytest.mark.parametrize("began", [10.0, 17.0], ids=["the cause is told first", "and last"])
+def test_a_rail_whose_switch_has_a_full_uplink_is_its_victim(began: float) -> None:
+    uplink, leaf = Port("leaf-0", "1"), Place("device", "leaf-0")
+    story = told(ill(FABRIC_HOT_LINK, uplink, began), ill(DOMAIN_STRAGGLER, leaf, 16.0))
+    (incident,) = story.ledger.incidents
+    assert incident.kind is FABRIC_HOT_LINK
+    assert leaf in incident.victims
+
+
+def test_a_host_that_fills_its_own_link_is_not_slowed_by_it() -> None:
+    host = Place("device", HOST)
+    story = told(ill(FABRIC_HOT_LINK, Port(HOST, "eth0"), 10.0), ill(DOMAIN_STRAGGLER, host, 16.0))
+    assert {one.kind for one in story.ledger.incidents} == {FABRIC_HOT_LINK, DOMAIN_STRAGGLER}

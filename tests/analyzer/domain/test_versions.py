@@ -84,7 +84,7 @@ def by_role(versions: dict[str, str], ill: set[str]) -> list[Odd]:
         Running(DEVICE_INFO, (name, "", version, "", ""), "firmware", version, 0.0)
         for name, version in versions.items()
     ]
-    return list(odd_versions(rows, topology, {}, ill))
+    return list(odd_versions(rows, topology, {}, dict.fromkeys(ill, 0.0)))
 
 
 def test_the_domain_of_most_that_are_ill_is_accused_and_not_the_first_by_name() -> None:
@@ -111,4 +111,27 @@ def test_a_role_without_a_usual_version_has_no_odd_ones() -> None:
 
 def test_devices_of_no_role_have_no_peers() -> None:
     row = Running(DEVICE_INFO, ("?", "", "1", "", ""), "firmware", "1", 0.0)
-    assert list(odd_versions([row], Topology(links=[Link(a="a/1", b="b/1")]), {}, {"?"})) == []
+    assert list(odd_versions([row], Topology(links=[Link(a="a/1", b="b/1")]), {}, {"?": 0.0})) == []
+
+
+@pytest.mark.parametrize("again", [False, True], ids=["none since", "and on"])
+def test_errors_under_the_version_before_are_not_the_cures_doing(again: bool) -> None:
+    upgraded, nothing = 30, float("nan")
+    runs: Said = {
+        (ACCELERATOR_INFO, (name, "X", "", "", "", version)): [
+            1.0 if (name in OLD and n >= upgraded) == (version == "550.2") else nothing
+            for n in range(POLLS)
+        ]
+        for name in EVERY
+        for version in (("535.1", "550.2") if name in OLD else ("535.1",))
+    }
+    counted: Said = {
+        (ERRORS, (name, "xid:31")): [
+            3.0 * (n >= 10) + 2.0 * (again and n >= 45) if name in OLD else 0.0
+            for n in range(POLLS)
+        ]
+        for name in EVERY
+    }
+    findings = said("parts_version_drift", runs, counted)
+    assert [str(one.about) for one in findings] == (["pod-a"] if again else [])
+    assert all(line.value != 3.0 for one in findings for line in one.evidence)

@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
+from analyzer.evidence.domain.jobs import jobs as jobs_told
 from analyzer.recovery.cases import case_of
+from fabrichealth.events import Event
 from fabrichealth.kinds import DEVICE_DOWN, FABRIC_HOT_LINK, LINK_DOWN, IncidentKind
 from fabrichealth.model import Incident, Place, Word
 from fabrichealth.topology import Device, Domain, Link, Rack, Topology
@@ -28,6 +30,13 @@ def incident(kind: IncidentKind, culprit: Place, *victims: Place, **more: Any) -
                     **told)  # fmt: skip
 
 
+def start(job: str, at: float, *accelerators: str) -> Event:
+    return Event(at, "job_start", {"job": job}, more={"accelerators": list(accelerators)})
+
+
+JOB = start("j", -60.0, "h0-0", "h1-0")
+
+
 @pytest.mark.parametrize(
     ("culprit", "victims", "part", "accelerators", "jobs"),
     [
@@ -44,7 +53,7 @@ def incident(kind: IncidentKind, culprit: Place, *victims: Place, **more: Any) -
 def test_what_was_hit_is_counted_once(
     culprit: Place, victims: tuple[Place, ...], part: str, accelerators: int, jobs: int
 ) -> None:
-    case = case_of(incident(DEVICE_DOWN, culprit, *victims), SITE, {"j": ["h0-0", "h1-0"]})
+    case = case_of(incident(DEVICE_DOWN, culprit, *victims), SITE, jobs_told([JOB]))
     assert case is not None
     assert (case.part, case.accelerators, case.jobs) == (part, accelerators, jobs)
 
@@ -55,3 +64,35 @@ def test_what_nobody_had_to_recover_from_is_no_case() -> None:
     false = Word("false", 100.0)
     assert case_of(incident(LINK_DOWN, link, operator=false), SITE) is None
     assert case_of(incident(LINK_DOWN, link, operator=Word("true", 100.0)), SITE) is not None
+
+
+HOSTS = [[f"h{n}-{k}" for k in range(4)] for n in range(2)]
+
+
+@pytest.mark.parametrize(
+    ("culprit", "accelerators"),
+    [
+        pytest.param(Place("link", "h0/eth0--leaf/0"), 4, id="at its host"),
+        pytest.param(Place("link", "leaf/9--spine/0"), 4, id="on its way"),
+    ],
+)
+def test_what_a_job_has_where_it_restarted_was_not_hit(culprit: Place, accelerators: int) -> None:
+    moved = jobs_told(
+        [
+            start("j", -900.0, *HOSTS[0]),
+            Event(600.0, "job_end", {"job": "j"}),
+            start("j", 700.0, *HOSTS[1]),
+        ]
+    )
+    case = case_of(incident(LINK_DOWN, culprit, Place("job", "j")), SITE, moved)
+    assert case is not None
+    assert (case.accelerators, case.jobs) == (accelerators, 1)
+
+
+def test_a_job_that_grew_while_the_fault_stood_was_hit_with_all_that_it_had() -> None:
+    grown = jobs_told([start("j", -900.0, *HOSTS[0]), start("j", 90.0, *HOSTS[0], *HOSTS[1])])
+    case = case_of(
+        incident(LINK_DOWN, Place("link", "leaf/9--spine/0"), Place("job", "j")), SITE, grown
+    )
+    assert case is not None
+    assert case.accelerators == 8

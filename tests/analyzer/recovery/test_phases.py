@@ -7,6 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from analyzer.recovery.cases import Case, is_drill
+from analyzer.recovery.distribution import times
 from analyzer.recovery.phases import PHASES, phases
 from fabrichealth.events import Event
 from fabrichealth.topology import Device, Link, Topology
@@ -119,3 +120,20 @@ def test_no_order_of_events_makes_a_phase_negative_or_longer_than_it_was_watched
         assert seconds >= 0.0
     for name in ("diagnose", "drain", "repair"):
         assert found.get(name, (0.0, True))[0] <= now * HOUR
+
+
+HEALED = ((1, "link_drained"), (3, "link_returned"))  # nobody laid hands on it
+NEXT = ((12, "link_drained"), (13, "repair_start"), (15, "repair_end"), (16, "link_returned"))
+
+
+def test_the_repair_of_the_next_incident_is_not_that_of_one_that_healed() -> None:
+    assert told(*HEALED, *NEXT) == told(*HEALED)
+
+
+def test_what_is_done_once_the_next_incident_began_is_about_that_one() -> None:
+    said = [Event(at * HOUR, kind, HERE) for at, kind in NEXT]
+    alone = [one.name for one in phases(CASE, said, PAGE, 50 * HOUR, 11.5 * HOUR)]
+    assert alone == ["detect", "all"]
+    again = replace(CASE, opened_at=11.5 * HOUR, confirmed_at=11.6 * HOUR, closed_at=15 * HOUR)
+    found = {one.phase: one for one in times([again, CASE], said, PAGE, 50 * HOUR)}
+    assert (found["repair"].number, found["all"].number) == (1, 2)
