@@ -1,6 +1,7 @@
 """What the page asks beside the API of contract 7: layout, the picture of a moment, a story."""
 
 import asyncio
+import gzip
 import math
 from typing import Any
 
@@ -11,6 +12,8 @@ from fabrichealth import narrative
 from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._incidents import events_of
 from fabrichealth.cli._picture import Pictures, layout, open_then
+from fabrichealth.runtime.exporter_format import takes_gzip
+from fabrichealth.topology import Topology
 from fabrichealth.web.server import Route
 
 RECENT = 900.0
@@ -25,6 +28,7 @@ class PageApi:
 
     def __init__(self, collecting: Collecting) -> None:
         self._collecting = collecting
+        self._laid: tuple[Topology, tuple[bytes, bytes]] | None = None
         self._pictures: Pictures | None = None
         self._present: tuple[float, dict[str, str]] = (-math.inf, {})
         self._drawing = asyncio.Lock()
@@ -40,8 +44,14 @@ class PageApi:
 
     async def _layout(self, request: web.Request) -> web.Response:
         """Answer what there is and where, by columns."""
-        plain = await asyncio.to_thread(layout, self._collecting.poller.inventory.topology)
-        return _one(plain)
+        topology = self._collecting.poller.inventory.topology
+        if self._laid is None or self._laid[0] is not topology:
+            self._laid = topology, await asyncio.to_thread(_packed, topology)
+        plain, small = self._laid[1]
+        if takes_gzip(request.headers.get("Accept-Encoding", "")):
+            return web.Response(body=small, content_type="application/json",
+                                headers={"Content-Encoding": "gzip"})  # fmt: skip
+        return web.Response(body=plain, content_type="application/json")
 
     async def _picture(self, request: web.Request) -> web.Response:
         """Answer the states at `at=` (unix seconds), or now."""
@@ -84,6 +94,12 @@ class PageApi:
 
 
 MOST_EVENTS = 500
+
+
+def _packed(topology: Topology) -> tuple[bytes, bytes]:
+    """Return the layout as JSON, plain and by gzip: it is asked for by every page that opens."""
+    body = orjson.dumps({"data": [layout(topology)]})
+    return body, gzip.compress(body, 6)
 
 
 def _moment(request: web.Request, name: str, otherwise: float) -> float:

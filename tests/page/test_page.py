@@ -128,23 +128,22 @@ def test_two_moments_are_compared(watched: Watched, incidents: Standing, address
     detail = page.locator("#detail")
     expect(detail).to_contain_text("pfc.storm: h001-1-a3/eth0")
     expect(page.locator("#legend")).to_contain_text("worse")
-    worse = page.evaluate("getComputedStyle(document.documentElement).getPropertyValue('--worse')")
-    painted = page.locator("#map").evaluate(
-        """(canvas, wanted) => {
-          const probe = document.createElement('canvas').getContext('2d');
-          probe.fillStyle = wanted.trim(); probe.fillRect(0, 0, 1, 1);
-          const color = probe.getImageData(0, 0, 1, 1).data;
-          const all = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-          let found = 0;
-          for (let at = 0; at < all.length; at += 4) {
-            if (all[at] === color[0] && all[at + 1] === color[1] && all[at + 2] === color[2]) {
-              found += 1;
-            }
-          }
-          return found; }""",
-        worse,
-    )
-    assert painted > 100  # the cells of the ill link's two ends
+    page.wait_for_function(PAINTED, arg="--worse")  # the cells of the ill link's two ends
+
+
+PAINTED = """(name) => {
+  const canvas = document.getElementById('map');
+  const probe = document.createElement('canvas').getContext('2d');
+  probe.fillStyle = getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  probe.fillRect(0, 0, 1, 1);
+  const color = probe.getImageData(0, 0, 1, 1).data;
+  const all = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+  let found = 0;
+  for (let at = 0; at < all.length; at += 4) {
+    found += all[at] === color[0] && all[at + 1] === color[1] && all[at + 2] === color[2];
+  }
+  return found > 100;
+}"""
 
 
 def test_it_speaks_chinese(watched: Watched, incidents: Standing, address: str) -> None:

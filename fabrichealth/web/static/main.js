@@ -17,9 +17,17 @@ const map = new Map2D(at("map"), (device) => {
   location.hash = address("device", state.fabric.deviceName(device));
 }, cursorMoved);
 
+let painting = 0;
+
+// Several reasons to draw within a frame are one drawing.
+function paint() {
+  cancelAnimationFrame(painting);
+  painting = requestAnimationFrame(() => map.draw(state.before));
+}
+
 function cursorMoved(device, again) {
   if (again) place();
-  map.draw(state.before);
+  paint();
   if (device < 0) return at("cursor").replaceChildren();
   const facts = state.fabric.facts(device);
   at("cursor").textContent = [state.fabric.deviceName(device), say(facts.role), facts.rack,
@@ -74,7 +82,7 @@ function render() {
   at("map").setAttribute("aria-label", `${say("fabric")}: ` + state.fabric.states
     .map((name, index) => [name, found[index]]).filter(([name, many]) => name && many)
     .map(([name, many]) => `${many} ${say("links")} ${say(name)}`).join(", "));
-  map.draw(state.before);
+  paint();
   said();
 }
 
@@ -118,7 +126,7 @@ async function detail() {
   if (mine !== shown) return;
   at("detail").replaceChildren(...parts.filter(Boolean));
   listed(state.open, state.whole, name);
-  map.draw(state.before);
+  paint();
 }
 
 // Incidents that opened or were over between two moments.
@@ -159,7 +167,7 @@ function listen() {
 function theme(next) {
   document.documentElement.dataset.theme = next;
   localStorage.setItem("theme", next);
-  if (state.fabric) map.draw(state.before);
+  if (state.fabric) paint();
 }
 
 at("language").onclick = () => {
@@ -190,7 +198,7 @@ at("comparing").onchange = (event) => {
   refresh();
 };
 at("now").onclick = () => { state.at = undefined; refresh(); };
-at("domain").onchange = () => { place(); map.draw(state.before); };
+at("domain").onchange = () => { place(); paint(); };
 at("find").onchange = (event) => {
   const name = event.target.value.trim();
   const { fabric } = state;
@@ -202,7 +210,7 @@ window.addEventListener("hashchange", () => {
   if (location.hash && !location.hash.startsWith("#/")) return; // a place on the page itself
   detail().then(() => at("detail-title").focus());
 });
-window.addEventListener("resize", later(200, () => { place(); map.draw(state.before); }));
+window.addEventListener("resize", later(200, () => { place(); paint(); }));
 
 theme(localStorage.getItem("theme")
   || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
