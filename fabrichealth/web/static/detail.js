@@ -32,7 +32,8 @@ export async function linkPage(fabric, id, at) {
     return { device: text.slice(0, cut), port: text.slice(cut + 1), text };
   });
   const list = [
-    plot(say("health"), [{ metric: "fabric_link_health_ratio", labels: { link: id } }], start, end),
+    plot(say("health"), [{ metric: "fabric_link_health_ratio", labels: { link: id }, whole: say("links") }],
+      start, end),
     plot("Bit errors before FEC", ends.map((one) => ({ metric: "fabric_optics_pre_fec_bit_error_ratio",
       labels: { device: one.device, port: one.port }, name: one.device })), start, end, { log: true }),
     ...PER_PORT.map(([title, metric, rate]) => plot(title, ends.map((one) => ({ metric, rate,

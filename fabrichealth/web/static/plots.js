@@ -37,7 +37,7 @@ export async function plot(title, asks, start, end, { log = false } = {}) {
 function named(one, row) {
   const rest = Object.entries(row.labels)
     .filter(([key, value]) => value && !(key in (one.labels ?? {}))).map(([, value]) => value);
-  return [one.name, ...rest].filter(Boolean).join(" ") || row.metric;
+  return [one.name, ...rest].filter(Boolean).join(" ") || one.whole || row.metric;
 }
 
 // Growth per second between neighbours; a fall is a restart of the counter, not a negative rate.
