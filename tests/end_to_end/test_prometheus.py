@@ -14,7 +14,7 @@ import pytest
 
 from alerts.generate import FOLDER as ALERTS
 from alerts.generate import RULES
-from dashboards.check import metrics_of, queries, substituted
+from dashboards.check import metrics_of, substituted
 from dashboards.generate import boards
 from dashboards.grafana import dashboard
 from emulator.fabric import Rates
@@ -132,19 +132,33 @@ def test_every_panel_shows_what_the_site_has(watched: Watched) -> None:
     with_data = {name for name in METRICS if watched.asked(f"count({name})")}
     assert str(UP) in with_data
     filled = {"__rate_interval": "10s"}
-    empty = []
-    shown = 0
+    empty, shown = set(), 0
     for board in boards().values():
-        for query in queries(dashboard(board)):
-            if not metrics_of(substituted(query)) <= with_data:
-                continue  # a supernode of this size has no such device
-            shown += 1
-            if not watched.asked(substituted(query, filled)):
-                empty.append(query)
+        for panel in dashboard(board)["panels"]:
+            for target in panel.get("targets", ()):
+                query = str(target["expr"])
+                if not metrics_of(substituted(query)) <= with_data:
+                    continue  # a supernode of this size has no such device
+                shown += 1
+                if not watched.asked(substituted(query, filled)):
+                    empty.add(str(panel["title"]))
     fabric.unplugged.discard(CABLE)
     fabric.ill.clear()
     assert shown > 20
-    assert [query for query in empty if "== 1)" not in query] == []  # nothing is partial here
+    assert empty <= OF_OTHER_FAULTS
+
+
+OF_OTHER_FAULTS = {
+    "Targets that do not answer",
+    "Partial answers",
+    "Readings refused",
+    # of one incident whose culprit is another kind of thing than this cable
+    "Replays",
+    "Device answers",
+    "Chips",
+    "Idle",
+}
+"""Panels that are empty while nothing but a cable is wrong."""
 
 
 def test_the_topology_joins_to_the_readings(watched: Watched) -> None:
@@ -163,4 +177,4 @@ def test_the_topology_joins_to_the_readings(watched: Watched) -> None:
 def test_the_boards_are_the_generated_ones() -> None:
     for name, board in boards().items():
         text = Path(ALERTS.parent / "dashboards" / "generated" / f"{name}.json").read_text()
-        assert json.loads(text) == dashboard(board)
+        assert json.loads(text) == dashboard(board, boards().values())
