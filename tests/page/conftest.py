@@ -1,4 +1,4 @@
-"""Chromium, once for all tests of the page, and a site that stands."""
+"""Chromium, and a site that stands."""
 
 import shutil
 from collections.abc import Iterator
@@ -28,8 +28,9 @@ expect.set_options(timeout=WAITS)
 ILL = "h000-0-a1/nvlink/0--sw-0/h000-0-a1"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
+    """Chromium, for one module: its driver runs an event loop, and other tests need their own."""
     if CHROMIUM is None:
         pytest.skip("no chromium; install the package chromium")
     with sync_playwright() as drives:
