@@ -8,7 +8,8 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 MINUTES ?= 3
 SCENARIO ?= night
-JOBS ?= 2
+# one more than cores: many tests wait for servers
+JOBS ?= 3
 
 help:
 	@echo "make demo      an emulated supernode and this host, watched and judged for $(MINUTES) minutes"
