@@ -8,7 +8,10 @@ for folder in "$@"; do
         echo "npm is not there: tests in $folder are skipped"
         continue
     fi
-    npm install --prefix "$folder" --no-package-lock --no-audit --no-fund --ignore-scripts --silent ||
+    if npm install --prefix "$folder" --no-package-lock --no-audit --no-fund --ignore-scripts \
+        --silent --fetch-timeout=20000 --fetch-retries=1; then
+        touch "$folder/node_modules"
+    else
         echo "could not install what $folder needs: its tests are skipped"
-    [ -d "$folder/node_modules" ] && touch "$folder/node_modules"
+    fi
 done
