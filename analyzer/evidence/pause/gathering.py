@@ -130,7 +130,9 @@ class Pauses:
         """Return which queues' far ends have not told yet of what stops these queues now ([n]).
 
         Either they were not read since, or their counters are refreshed more seldom: they stand at
-        no pause while this end has just begun to count. After a whole window they keep none.
+        no pause while this end has just begun to count. After a whole window they keep none. Or
+        what may stop them there counts anew, and was read once since: its other queues tell no more
+        than that these are not the reason.
         """
         ports = self.crossings
         far, device = ports.far_queues(chosen), ports.far_device[chosen // PRIORITIES]
@@ -142,7 +144,23 @@ class Pauses:
             held = (own[:, -STOOD:] > COUNTS_ON).all(axis=1) & ~(own > COUNTS_ON).all(axis=1)
             theirs = self.stops.share[far][:, -STOOD:]
             denies = (far >= 0) & (np.fmax.reduce(theirs, axis=1) <= PAUSED)
-        return np.asarray(late | (held & denies), np.bool_)
+        return np.asarray(late | (held & denies) | self._anew(chosen), np.bool_)
+
+    def _anew(self, chosen: Places) -> Bools:
+        """Return which queues' far ends have another queue of which nobody tells yet ([n])."""
+        ports = self.crossings
+        some = self.stopped.anew & ~np.isfinite(self.stopped.share).any(axis=1)
+        waiting = np.flatnonzero(some)
+        if not len(waiting):
+            return np.zeros(len(chosen), np.bool_)
+        many = np.zeros((len(self.heard) + 1, PRIORITIES), np.intp)  # the last is no device's
+        port, priority = np.divmod(waiting, PRIORITIES)
+        np.add.at(many, (ports.device[port], priority), 1)
+        port, priority = np.divmod(chosen, PRIORITIES)
+        far = ports.far_queues(chosen)
+        return np.asarray(
+            many[ports.far_device[port], priority] > ((far >= 0) & some[far]), np.bool_
+        )
 
     def _dark(self) -> Places:
         """Return each device's number, the same for silent switches that are cabled together ([d]).

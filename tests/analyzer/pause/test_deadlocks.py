@@ -9,7 +9,7 @@ from analyzer.evidence.pause.standing import standing
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.model import Port
 from fabrichealth.topology import Device, Link, Topology
-from tests.analyzer.pause.polled import RING, Polled, Said, clos, routed
+from tests.analyzer.pause.polled import RING, START, Polled, Said, clos, routed
 
 BEGINS, PROVEN = 10, 13
 
@@ -91,6 +91,48 @@ def test_no_switch_of_a_circle_is_accused_while_its_counters_are_late(
     fabric = Polled(circle, moves, reply).until(32)
     assert only_deadlock(fabric)
     assert len(fabric.incidents) == 1
+
+
+def falls_silent(device: str, second: int, said: Said) -> Said:
+    return {} if device == "l1" and second >= 18 else said
+
+
+def stop_answering(device: str, second: int, said: Said) -> Said:
+    """Let nobody answer for a while, and one leaf stop a little before the others."""
+    return {} if 18 + (device != "l1") <= second < 24 else said
+
+
+@pytest.mark.parametrize("reply", [falls_silent, stop_answering])
+def test_a_circle_that_was_told_accuses_nobody_while_a_switch_of_it_is_not_read(
+    reply: Callable[[str, int, Said], Said],
+) -> None:
+    fabric = Polled(circle, moves, reply).until(32)
+    assert only_deadlock(fabric)
+    (incident,) = fabric.incidents_open
+    assert incident.last_seen > START + 31  # what is read of it is still stopped
+
+
+def test_a_circle_that_lets_go_while_a_switch_of_it_is_not_read_is_over() -> None:
+    fabric = Polled(
+        lambda port, second: circle(port, second) if second <= 22 else 0.0, moves, falls_silent
+    ).until(26)
+    assert only_deadlock(fabric)
+    assert fabric.incidents_open[0].last_seen < START + 24
+
+
+def test_a_host_that_storms_at_a_switch_of_a_circle_is_told_beside_it() -> None:
+    """The circle is stopped on one priority, and the host stops another."""
+
+    def both(device: str, second: int, said: Said) -> Said:
+        stopped = max(0.0, second - 14.0)
+        more = {
+            (PFC_RX_PAUSE, ("l1", "b", "4")): 1e6 + stopped,
+            (PFC_TX_PAUSE, ("l1b", "eth0", "4")): 1e6 + stopped,
+        }
+        return {**said, **{key: value for key, value in more.items() if key[1][0] == device}}
+
+    fabric = Polled(circle, moves, both).until(22)
+    assert sorted(fabric.open) == [("pfc.deadlock", "l0/s0"), ("pfc.storm", "l1b/eth0")]
 
 
 def test_no_switch_is_accused_when_a_circle_was_cleared() -> None:
