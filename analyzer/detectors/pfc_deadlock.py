@@ -132,7 +132,7 @@ def _finding(
         at=view.now,
         evidence=lines,
         because="; ".join(
-            _told(ring, priorities, how if ring[0] == about else f"it does not pass {about}")
+            _told(ring, priorities, how if ring[0] == about else f"{about} is not in this circle")
             for ring, priorities in sorted(rings.items(), key=lambda one: one[0][0] != about)
         ),
         victims=tuple(
@@ -140,7 +140,7 @@ def _finding(
             for port in dict.fromkeys(port for ring in rings for port in ring)
             if port != about
         ),
-        detail={BY_TIME: float(by_time)},
+        detail={BY_TIME: float(by_time), "period": found.pauses.period},
     )
 
 

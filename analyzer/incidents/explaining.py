@@ -56,6 +56,9 @@ CROWDED = frozenset({PFC_INCAST, FABRIC_HOT_LINK})
 PAUSING = frozenset({PFC_STORM, PFC_SLOW_RECEIVER, PFC_INCAST})
 """Kinds that say who stops the others: nobody does in a circle that a deadlock closed."""
 
+CLOSING = 8.0
+"""Polls within which a circle closes, queue by queue: so many are looked at one by one."""
+
 
 def explained(every: list[Claim], topology: Topology) -> list[Claim]:
     """Return the claims that stand, each with what it explains among its victims."""
@@ -126,12 +129,13 @@ def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
         known = accounts_for(as_ill(cause), as_ill(claim), topology)
         if known or cause.kind in UPSTREAM:
             return known
-    if before(cause, claim, topology) or _stuck(cause, claim, topology):
+    if before(cause, claim, topology):
         return True
     if claim.since < cause.since - cause.slack:
         return False
     by_device = cause.kind is DEVICE_DOWN and _by_device(cause.culprit, claim, topology)
-    return by_device or (cause.culprit.type == "link" and _by_link(cause, claim, topology))
+    by_link = cause.culprit.type == "link" and _by_link(cause, claim, topology)
+    return by_device or by_link or _stuck(cause, claim, topology)
 
 
 def _by_device(dark: Place, claim: Claim, topology: Topology) -> bool:
@@ -188,11 +192,13 @@ def circle_of(claim: Claim, topology: Topology) -> set[str]:
 def _stuck(cause: Claim, claim: Claim, topology: Topology) -> bool:
     """Return whether a claim accuses a switch of a circle, which waits itself, of what it stops.
 
-    What faces a port of it that no cable is known of may be a host that stops others.
+    What stopped others well before the circle closed has its own life, and so may what no cable is
+    known to face.
     """
     if cause.kind is not PFC_DEADLOCK or claim.kind is not PFC_STORM:
         return False
-    if topology.peer(Port.parse(claim.culprit.id)) is None:
+    closing = CLOSING * max(one.detail.get("period", 0.0) for one in cause.findings)
+    if claim.since < cause.since - closing or topology.peer(Port.parse(claim.culprit.id)) is None:
         return False
     return bool(owners(claim.culprit, topology) & circle_of(cause, topology))
 

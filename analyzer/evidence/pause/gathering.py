@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from analyzer.evidence.pause.containment import CLOSER
 from analyzer.evidence.pause.crossings import PRIORITIES, Crossings, crossings
-from analyzer.evidence.pause.hidden import before_hidden, speaking
+from analyzer.evidence.pause.hidden import before_anew, before_hidden, speaking
 from analyzer.evidence.pause.shares import Shares, count_time, paused, placed
 from analyzer.evidence.pause.uncounted import uncounted
 from analyzer.evidence.pause.waiting import PAUSED, Bools, Places, Queues
@@ -144,22 +144,8 @@ class Pauses:
             held = (own[:, -STOOD:] > COUNTS_ON).all(axis=1) & ~(own > COUNTS_ON).all(axis=1)
             theirs = self.stops.share[far][:, -STOOD:]
             denies = (far >= 0) & (np.fmax.reduce(theirs, axis=1) <= PAUSED)
-        return np.asarray(late | (held & denies) | self._anew(chosen), np.bool_)
-
-    def _anew(self, chosen: Places) -> Bools:
-        """Return which queues' far ends have another queue of which nobody tells yet ([n])."""
-        ports = self.crossings
-        some = self.stopped.anew & ~np.isfinite(self.stopped.share).any(axis=1)
-        waiting = np.flatnonzero(some)
-        if not len(waiting):
-            return np.zeros(len(chosen), np.bool_)
-        many = np.zeros((len(self.heard) + 1, PRIORITIES), np.intp)  # the last is no device's
-        port, priority = np.divmod(waiting, PRIORITIES)
-        np.add.at(many, (ports.device[port], priority), 1)
-        port, priority = np.divmod(chosen, PRIORITIES)
-        far = ports.far_queues(chosen)
         return np.asarray(
-            many[ports.far_device[port], priority] > ((far >= 0) & some[far]), np.bool_
+            late | (held & denies) | before_anew(ports, chosen, self.stopped), np.bool_
         )
 
     def _dark(self) -> Places:

@@ -164,6 +164,38 @@ def test_two_priorities_stopped_in_one_circle_are_one_incident_that_names_both(l
     assert len(told) == 2 * len(RING)
 
 
+def three_leaves() -> Topology:
+    """Return the fabric with a third leaf."""
+    bare = clos()
+    devices = [
+        Device(name="l2", role="switch"),
+        *(Device(name=f"l2{one}", role="host") for one in "ab"),
+    ]
+    cables = [Link(a=f"l2/{spine}", b=f"{spine}/l2") for spine in ("s0", "s1")]
+    cables += [Link(a=f"l2/{host}", b=f"l2{host}/eth0") for host in "ab"]
+    return Topology([*bare.devices.values(), *devices], [*bare.links.values(), *cables])
+
+
+SECOND = (Port("l0", "s0"), Port("s0", "l2"), Port("l2", "s1"), Port("s1", "l0"))
+"""A circle that shares two queues with the first."""
+
+
+@pytest.mark.parametrize("first", [None, Port("s0", "l1")], ids=["by feeding", "by time"])
+def test_two_circles_that_share_queues_are_opened_by_what_is_named(first: Port | None) -> None:
+    """A queue that both pass; or one of each, where time tells that only one passes the first."""
+
+    def both(port: Port, second: float) -> float:
+        return float(port in {*RING, *SECOND} and second > (BEGINS if port == first else 14))
+
+    fabric = Polled(both, topology=three_leaves()).until(19)
+    (incident,) = fabric.incidents_open
+    assert incident.kind.name == "pfc.deadlock"
+    named = [one.partition(":")[0] for one in incident.because.split("clear that of ")[1:]]
+    cleared = {Port.parse(one) for one in named}
+    assert all(cleared & set(ring) for ring in (RING, SECOND))
+    assert len(cleared) == (1 if first is None else 2)
+
+
 def test_a_deadlock_that_stands_for_minutes_keeps_its_culprit() -> None:
     def staggered(port: Port, second: float) -> float:
         if port == RING[1]:
@@ -239,7 +271,8 @@ def test_a_circle_through_a_leaf_that_is_read_seldom_is_one_incident(
         late = device == "l1" and second % every != phase
         return {} if late or device == dark or device[-1] in "ab" else said
 
-    fabric = Polled(ring, lambda port, second: 0.3 * (1.0 - ring(port, second)), reply).until(62)
+    fabric = Polled(ring, lambda port, second: 0.3 * (1.0 - ring(port, second)), reply)
+    fabric.until(begins + 3 * max(every, 5))
     assert [kind for kind, _ in fabric.open] == ["pfc.deadlock"]
     assert {name for name, _ in fabric.incidents} == {"i1"}
     if every <= 5:  # it was read before anything counts as a storm

@@ -68,8 +68,8 @@ def test_a_leaf_that_counts_anew_after_a_gap_is_not_told_beside_the_storm(priori
 
 
 def test_a_storm_that_stands_while_its_leaf_stays_silent_does_not_end() -> None:
-    fabric = Polled(storm, reply=silent(65, 2500), period=20)
-    assert fabric.until(2500).open == [BEHIND[::-1]]
+    fabric = Polled(storm, reply=silent(65, 1300), period=20)
+    assert fabric.until(1300).open == [BEHIND[::-1]]
     assert {name for _, name, *_ in fabric.told} == {"i1"}
 
 
@@ -78,6 +78,20 @@ def of_the_leaf_then_of_the_nic(port: Port, second: float) -> float:
     if BEGINS < second <= 20:
         return float(port in WAITING and port != WAITING[0])
     return float(port in WAITING and second > 80)
+
+
+def test_a_nic_that_stops_two_priorities_is_told_once_with_both() -> None:
+    def both(device: str, second: int, said: Said) -> Said:
+        more = {
+            (metric, (*labels[:2], "4")): value
+            for (metric, labels), value in said.items()
+            if metric in {PFC_RX_PAUSE, PFC_TX_PAUSE}
+        }
+        return {**said, **more}
+
+    (incident,) = Polled(storm, reply=both).until(18).incidents_open
+    assert incident.culprit.id == BEHIND[0]
+    assert " stops priority 3 for 100% of 5 s and priority 4 for " in incident.because
 
 
 def test_two_storms_one_after_the_other_are_two_incidents() -> None:
