@@ -6,12 +6,13 @@ circle whose routes to look at.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.pause.circles import Circle
-from analyzer.evidence.pause.deadlocks import deadlocks, stands
+from analyzer.evidence.pause.deadlocks import Word, deadlocks, stands, word
 from analyzer.evidence.pause.gathering import METRICS, POLLS
 from analyzer.evidence.pause.reasons import Reasons, reasons
 from analyzer.evidence.pause.telling import begun_of
@@ -44,25 +45,37 @@ class PfcDeadlock(Detector[PfcDeadlockSettings]):
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each circle of ports, about the one where it began."""
         found = reasons(view)
-        if found is None or not len(found.chosen):
+        if found is None:
             return
         since = np.full(len(found.chosen), np.inf)
-        for place in np.flatnonzero(stands(found).still).tolist():
+        for place in np.flatnonzero(stands(found).still).tolist() if len(since) else ():
             since[place] = begun_of(view, found, place, 0.5)
         before = {
             finding.about: finding for finding in view.before if isinstance(finding.about, Port)
         }
         told: set[Port] = set()
-        for rings in _together(found, deadlocks(found, since)):
+        circles = deadlocks(found, since) if len(since) else []
+        for rings in _together(found, circles):
             told.update(found.port(one) for ring in rings for one in ring.members.tolist())
             yield _finding(view, found, rings, since, before)
         for about, finding in before.items():
-            if about not in told and view.now - finding.at < POLLS * found.pauses.period:
+            if about in told:
+                continue
+            age, says = view.now - finding.at, word(found, _members(finding))
+            if says is Word.STANDS:
+                yield replace(finding, at=view.now)
+            elif age < (self.settings.window if says is Word.NONE else POLLS * found.pauses.period):
                 yield finding  # one poll that does not show it is no end
 
 
 BY_TIME = "by_time"
 """Key of whether it is known by time which queue was first."""
+
+
+def _members(finding: Finding) -> list[tuple[Port, int]]:
+    """Return the queues of circles that were told, as ports and priorities."""
+    labels = [line.labels for line in finding.evidence if line.metric is PFC_RX_PAUSE]
+    return [(Port(one["device"], one["port"]), int(one["priority"])) for one in labels]
 
 
 def _together(found: Reasons, circles: list[Circle]) -> list[list[Circle]]:
@@ -119,7 +132,7 @@ def _finding(
         at=view.now,
         evidence=lines,
         because="; ".join(
-            _told(ring, priorities, how if ring[0] == about else f"it does not pass {about}")
+            _told(ring, priorities, how if ring[0] == about else f"{about} is not in this circle")
             for ring, priorities in sorted(rings.items(), key=lambda one: one[0][0] != about)
         ),
         victims=tuple(
@@ -127,7 +140,7 @@ def _finding(
             for port in dict.fromkeys(port for ring in rings for port in ring)
             if port != about
         ),
-        detail={BY_TIME: float(by_time)},
+        detail={BY_TIME: float(by_time), "period": found.pauses.period},
     )
 
 

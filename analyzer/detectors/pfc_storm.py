@@ -7,6 +7,7 @@ victim. A share that is only bounded from above, by counts of frames, is no proo
 """
 
 from collections.abc import Collection, Iterable, Iterator, MutableMapping
+from dataclasses import dataclass
 
 import numpy as np
 from pydantic import Field
@@ -52,6 +53,17 @@ class PfcStormSettings(DetectorSettings):
     """A switch is the origin only if it explains this share of the pauses around it."""
 
 
+@dataclass(frozen=True, slots=True)
+class Storm:
+    """One priority that a port stops."""
+
+    origin: Origin
+    duty: float
+    """For which share of the last polls."""
+    since: float
+    """Unix seconds."""
+
+
 class PfcStorm(Detector[PfcStormSettings]):
     """Duty of the port where pauses begin; score 1.0 is the duty of a storm."""
 
@@ -69,6 +81,7 @@ class PfcStorm(Detector[PfcStormSettings]):
         ring = circling(found)
         stuck = {port.device for port in ring}
         ends = {origin.priority for origin in found.origins if not origin.forwards}
+        storms: dict[Port, list[Storm]] = {}
         for origin in found.origins:
             if origin.forwards and origin.share < self._least(origin, ends):
                 continue  # what stops it in turn was only not seen
@@ -84,18 +97,35 @@ class PfcStorm(Detector[PfcStormSettings]):
             since = begun(view, origin, self.settings.duty / 2)
             if origin.forwards and not has_told(found, origin, since):
                 continue  # it may be stopped itself, and was not asked since
-            yield Finding(
-                kind=PFC_STORM,
-                about=origin.port,
-                score=duty / self.settings.duty,
-                since=min(since, before.get(str(origin.port), since)),
-                at=view.now,
-                evidence=[*_evidence(found, origin, duty, view.now), *branches(origin, view.now)],
-                because=_because(view, found, origin, duty),
-                victims=waiting_places(origin),
-                grounds=(str(origin.port) if origin.seen else f"{BEHIND} {origin.port.device}",),
-                detail={"period": found.pace(origin), FRONT: float(not origin.seen)},
-            )
+            storms.setdefault(origin.port, []).append(Storm(origin, duty, since))
+        for port, each in storms.items():
+            began = min(one.since for one in each)
+            yield self._finding(view, found, each, min(began, before.get(str(port), began)))
+
+    def _finding(self, view: View, found: Reasons, each: list[Storm], since: float) -> Finding:
+        """Return what is told of a port: of all priorities that it stops, the likeliest first."""
+        first = each[0].origin
+        return Finding(
+            kind=PFC_STORM,
+            about=first.port,
+            score=max(one.duty for one in each) / self.settings.duty,
+            since=since,
+            at=view.now,
+            evidence=[
+                line
+                for one in each
+                for line in (
+                    *_evidence(found, one.origin, one.duty, view.now),
+                    *branches(one.origin, view.now),
+                )
+            ],
+            because=_because(view, found, each),
+            victims=tuple(
+                dict.fromkeys(place for one in each for place in waiting_places(one.origin))
+            ),
+            grounds=(str(first.port) if first.seen else f"{BEHIND} {first.port.device}",),
+            detail={"period": found.pace(first), FRONT: float(not first.seen)},
+        )
 
     def _least(self, origin: Origin, ends: Collection[int]) -> float:
         """Return the share that what passes on must explain: of what no end explains, if unseen."""
@@ -116,14 +146,16 @@ class PfcStorm(Detector[PfcStormSettings]):
         ]
 
 
-def _because(view: View, found: Reasons, origin: Origin, duty: float) -> str:
-    span = found.steady_of(origin) * found.pace(origin)
+def _because(view: View, found: Reasons, each: list[Storm]) -> str:
+    origin = each[0].origin
+    stops = " and ".join(
+        f"priority {one.origin.priority} for {one.duty:.0%} of "
+        f"{found.steady_of(one.origin) * found.pace(one.origin):.0f} s"
+        for one in sorted(each, key=lambda one: one.origin.priority)
+    )
     who = str(origin.port) if origin.port != origin.stopped else f"what faces {origin.port}"
     behind = "" if origin.seen else " or something behind it, unseen,"
-    return (
-        f"{who}{behind} stops priority {origin.priority} for {duty:.0%} of {span:.0f} s; "
-        f"{explains(view, origin)}"
-    )
+    return f"{who}{behind} stops {stops}; {explains(view, origin)}"
 
 
 def _evidence(found: Reasons, origin: Origin, duty: float, now: float) -> Iterator[Evidence]:

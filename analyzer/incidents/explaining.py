@@ -1,12 +1,12 @@
 """Explaining: which claim is the cause, and which are only its victims.
 
-A dark device explains the links that end in it, the devices it holds, and the agents that ran
-on it; a rack explains its content; an ill scale-up link explains link errors that the
-accelerators of its domain report; a link that carries less than it should explains a queue before
-it that looks crowded; a shared part, a bad lot or an odd firmware explains what is ill in the list
-of its finding. What cools and feeds explains what is ill downstream (`chain`), and what is ill of a
-machine explains that it holds back its job (`slowing`). Nothing else explains what was there
-before it.
+A dark device explains the links that end in it, the devices it holds, and the agents that ran on
+it; a rack explains its content; an ill scale-up link explains link errors that the accelerators of
+its domain report; a link that carries less than it should explains a queue before it that looks
+crowded; queues that wait in a circle explain what their switches stop; a shared part, a bad lot or
+an odd firmware explains what is ill in the list of its finding. What cools and feeds explains what
+is ill downstream (`chain`), and what is ill of a machine explains that it holds back its job
+(`slowing`). Nothing else explains what was there before it.
 """
 
 from collections.abc import Iterable
@@ -31,13 +31,14 @@ from fabrichealth.kinds import (
     PARTS_BAD_BATCH,
     PARTS_SHARED_COMPONENT,
     PARTS_VERSION_DRIFT,
+    PFC_DEADLOCK,
     PFC_INCAST,
     PFC_SLOW_RECEIVER,
     PFC_STORM,
     POWER_FEED_LOST,
     WATCH_SOURCE_SILENT,
 )
-from fabrichealth.model import Finding, Place, place_of
+from fabrichealth.model import Finding, Place, Port, place_of
 from fabrichealth.topology import SCALE_UP, Topology
 
 SHARED = frozenset({PARTS_SHARED_COMPONENT, PARTS_BAD_BATCH, PARTS_VERSION_DRIFT})
@@ -54,6 +55,9 @@ CROWDED = frozenset({PFC_INCAST, FABRIC_HOT_LINK})
 
 PAUSING = frozenset({PFC_STORM, PFC_SLOW_RECEIVER, PFC_INCAST})
 """Kinds that say who stops the others: nobody does in a circle that a deadlock closed."""
+
+CLOSING = 8.0
+"""Polls within which a circle closes, queue by queue: so many are looked at one by one."""
 
 
 def explained(every: list[Claim], topology: Topology) -> list[Claim]:
@@ -130,7 +134,8 @@ def explains(cause: Claim, claim: Claim, topology: Topology) -> bool:
     if claim.since < cause.since - cause.slack:
         return False
     by_device = cause.kind is DEVICE_DOWN and _by_device(cause.culprit, claim, topology)
-    return by_device or (cause.culprit.type == "link" and _by_link(cause, claim, topology))
+    by_link = cause.culprit.type == "link" and _by_link(cause, claim, topology)
+    return by_device or by_link or _stuck(cause, claim, topology)
 
 
 def _by_device(dark: Place, claim: Claim, topology: Topology) -> bool:
@@ -182,6 +187,20 @@ def circle_of(claim: Claim, topology: Topology) -> set[str]:
         place for finding in claim.findings for place in (place_of(finding.about), *finding.victims)
     ]
     return {device for place in ports for device in owners(place, topology)}
+
+
+def _stuck(cause: Claim, claim: Claim, topology: Topology) -> bool:
+    """Return whether a claim accuses a switch of a circle, which waits itself, of what it stops.
+
+    What stopped others well before the circle closed has its own life, and so may what no cable is
+    known to face.
+    """
+    if cause.kind is not PFC_DEADLOCK or claim.kind is not PFC_STORM:
+        return False
+    closing = CLOSING * max(one.detail.get("period", 0.0) for one in cause.findings)
+    if claim.since < cause.since - closing or topology.peer(Port.parse(claim.culprit.id)) is None:
+        return False
+    return bool(owners(claim.culprit, topology) & circle_of(cause, topology))
 
 
 def _touched(claim: Claim, topology: Topology) -> set[str]:

@@ -100,11 +100,18 @@ def _swallowed(incident: Incident, claim: Claim, topology: Topology) -> bool:
     if incident.opened_at < claim.since - claim.slack:
         return False
     if claim.kind is PFC_DEADLOCK:
-        stopped = owners(incident.culprit, topology) & circle_of(claim, topology)
-        return incident.kind in PAUSING and incident.culprit not in claim.spoken and bool(stopped)
+        return incident.culprit not in claim.spoken and _circles(incident, claim, topology)
     return claim.kind is DEVICE_DOWN and bool(
         reach(claim.culprit, topology) & owners(incident.culprit, topology)
     )
+
+
+def _circles(incident: Incident, circle: Claim, topology: Topology) -> bool:
+    """Return whether an incident is of a circle's switches, or is a circle that another joined."""
+    if incident.kind is PFC_DEADLOCK:
+        return incident.culprit in circle.victims
+    stopped = owners(incident.culprit, topology) & circle_of(circle, topology)
+    return incident.kind in PAUSING and bool(stopped)
 
 
 def _ill(incident: Incident) -> Ill:

@@ -195,6 +195,29 @@ def test_a_storm_of_a_switch_of_the_circle_that_has_its_own_life_stays_its_own(
     assert all(one.merged_into is None for one in story.closed)
 
 
+def test_a_storm_of_a_switch_of_the_circle_that_is_seen_later_is_the_circle() -> None:
+    """A switch of it that is not read looks as if it stopped the others for no reason."""
+    storm = during(PFC_STORM, Port("s2", "last"), (12 * MINUTE, 20 * MINUTE))
+    beside = during(PFC_STORM, Port("h2", "eth0"), (14 * MINUTE, 20 * MINUTE))
+    story = Story(joined(storm, beside, stuck(8, 60)), topology=ring()).until(18 * MINUTE)
+    told = [(one.kind, one.culprit.id) for one in story.ledger.incidents]
+    assert told == [(PFC_DEADLOCK, "s0/next"), (PFC_STORM, "h2/eth0")]
+
+
+def test_two_circles_that_a_third_joins_are_one_incident_from_then_on() -> None:
+    other = during(PFC_DEADLOCK, Port("s2", "last"), (10 * MINUTE, 20 * MINUTE))
+
+    def script(elapsed: float) -> list[Finding]:
+        more = (Place("port", "s2/last"),) if elapsed >= 20 * MINUTE else ()
+        both = [replace(one, victims=(*one.victims, *more)) for one in stuck(8, 60)(elapsed)]
+        return [*both, *other(elapsed)]
+
+    story = Story(script, topology=ring())
+    assert len(story.until(19 * MINUTE).ledger.incidents) == 2
+    (incident,) = story.until(22 * MINUTE).ledger.incidents
+    assert incident.culprit.id == "s0/next"
+
+
 @pytest.mark.parametrize("said", ["verdict_ack", "verdict_false"])
 def test_a_word_about_a_storm_does_not_silence_the_deadlock_that_it_becomes(said: str) -> None:
     script = joined(during(PFC_STORM, Port("s1", "0"), (5 * MINUTE, 8 * MINUTE)), stuck(8, 60))

@@ -16,6 +16,9 @@ from analyzer.evidence.pause.standing import Standing
 from analyzer.evidence.pause.waiting import Bools, Places, Queues, Waits, doubted
 from fabrichealth.model import Floats
 
+MOST = 4
+"""Circles of one priority that hang together: of more the first to clear say enough."""
+
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Circle:
@@ -27,7 +30,8 @@ class Circle:
     """The member where it began, as well as can be told."""
     by_time: bool
     """Whether the trigger was paused clearly before what it waits for; else it is the one that
-    most queues outside the circle feed. What waits for the trigger may be paused as soon as it."""
+    all circles around it pass, of these the one that most queues outside feed. What waits for the
+    trigger may be paused as soon as it."""
 
 
 def closed(queues: Queues, graph: Waits, stand: Standing, late: Bools | None = None) -> Bools:
@@ -75,15 +79,46 @@ def circles(shut: Bools, graph: Waits, free: Waits, since: Floats, poll: float) 
     for name in np.flatnonzero(np.bincount(label[shut], minlength=1) > 1):
         members = np.flatnonzero((label == name) & shut)
         within = (label[edges[0]] == name) & (label[edges[1]] == name)
-        ring = _ring(members, edges[0][within], edges[1][within])
+        found += _interlocked(members, edges[0][within], edges[1][within], graph, since, poll)
+    return found
+
+
+def _interlocked(
+    members: Places, waiting: Places, blocking: Places, graph: Waits, since: Floats, poll: float
+) -> list[Circle]:
+    """Return the circles of one strong component, until what they begin with opens all of it.
+
+    Where time does not tell which queue was first it is one that all circles pass, if there is any.
+    """
+    found: list[Circle] = []
+    while len(found) < MOST and len(members):
+        ring = _ring(members, waiting, blocking)
         feeding = np.isin(graph.blocking, ring) & ~np.isin(graph.waiting, ring)
-        fed = np.bincount(graph.blocking[feeding], minlength=n)[ring]
+        fed = np.bincount(graph.blocking[feeding], minlength=graph.n)[ring]
         early = since[ring] <= since[ring].min() + 2 * poll
         heads = early & ~np.roll(early, -1)  # what it waits for was paused later
         by_time = int(heads.sum()) == 1
-        trigger = ring[np.argmax(heads)] if by_time else ring[np.argmax(fed)]
-        found.append(Circle(ring, int(trigger), by_time))
+        if by_time:
+            trigger = int(ring[np.argmax(heads)])
+        else:
+            shuts = [len(_circular(waiting, blocking, one)) > 0 for one in ring.tolist()]
+            trigger = int(ring[np.lexsort((-fed, np.array(shuts)))[0]])
+        found.append(Circle(ring, trigger, by_time))
+        members = _circular(waiting, blocking, trigger)
+        left = np.isin(waiting, members) & np.isin(blocking, members)
+        waiting, blocking = waiting[left], blocking[left]
     return found
+
+
+def _circular(waiting: Places, blocking: Places, without: int) -> Places:
+    """Return the queues that some circle of edges passes, one queue left out."""
+    left = (waiting != without) & (blocking != without)
+    queues, place = np.unique([waiting[left], blocking[left]], return_inverse=True)
+    edges = place.reshape(2, -1)
+    n = len(queues)
+    matrix = csr_array((np.ones(edges.shape[1]), (edges[0], edges[1])), shape=(n, n))
+    _, label = connected_components(matrix, directed=True, connection="strong")
+    return np.asarray(queues[np.bincount(label, minlength=1)[label] > 1], np.intp)
 
 
 def _ring(members: Places, waiting: Places, blocking: Places) -> Places:

@@ -22,9 +22,11 @@ def contained(paused: Floats, one: Places, other: Places) -> Floats:
     """Return for how much of `one`'s paused time `other` was paused too ([e], 0 to 1).
 
     Containment and not a correlation: who waits is paused at most while its reason lasts, and
-    polls of a second and more cannot tell which was first.
+    polls of a second and more cannot tell which was first. Polls of which the other tells nothing
+    are no proof that it was not paused: they are left out.
     """
-    a, b = np.nan_to_num(paused[one]), np.nan_to_num(paused[other])
+    a = np.where(np.isfinite(paused[other]), np.nan_to_num(paused[one]), 0.0)
+    b = np.nan_to_num(paused[other])
     total = a.sum(axis=1)
     both = np.minimum(a, b).sum(axis=1)
     return np.asarray(np.divide(both, total, out=np.zeros(len(one)), where=total > 0), np.float64)

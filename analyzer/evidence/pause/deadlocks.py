@@ -1,5 +1,8 @@
 """Deadlocks of this pass: circles among the vertices of its graph, now and some polls ago."""
 
+from collections.abc import Iterable
+from enum import Enum, auto
+
 import numpy as np
 
 from analyzer.evidence.pause.circles import Circle, circles, closed
@@ -7,7 +10,7 @@ from analyzer.evidence.pause.containment import CLOSER
 from analyzer.evidence.pause.crossings import PRIORITIES
 from analyzer.evidence.pause.gathering import POLLS
 from analyzer.evidence.pause.reasons import Reasons
-from analyzer.evidence.pause.standing import LEAST_POLLS, Standing, standing
+from analyzer.evidence.pause.standing import LEAST_POLLS, STUCK, Standing, standing
 from analyzer.evidence.pause.waiting import PAUSED, Allowed, Bools, Places, waits
 from fabrichealth.model import Floats, Port
 
@@ -59,6 +62,33 @@ def circling(found: Reasons) -> set[Port]:
     each = [closed(found.queues, found.graph, stands(found, 1, before)) for before in range(POLLS)]
     rings = _rings(found, each, np.zeros(len(found.chosen)))
     return {found.port(one) for ring in rings for one in ring.members.tolist()}
+
+
+class Word(Enum):
+    """What is read of a circle that was told."""
+
+    NONE = auto()
+    """Nothing: its switches are silent."""
+    STANDS = auto()
+    """What is read of it is still stopped, and some switch of it is silent."""
+    LETS_GO = auto()
+    """It is read, or some queue of it moves."""
+
+
+def word(found: Reasons, members: Iterable[tuple[Port, int]]) -> Word:
+    """Return what is read now of the queues (port, priority) of a circle that was told before.
+
+    While a switch is not read there may be a way out of any circle through it, so that none is
+    found; but one that was found is none the less.
+    """
+    pauses, ports = found.pauses, found.pauses.crossings
+    places = [(ports.find(port), priority) for port, priority in members]
+    queues = np.array([one * PRIORITIES + rank for one, rank in places if one is not None], np.intp)
+    last = pauses.stopped.share[queues, -LEAST_POLLS:]
+    if not np.isfinite(last).any():
+        return Word.NONE
+    silent = pauses.silent[ports.device[queues // PRIORITIES]].any()
+    return Word.STANDS if silent and not (last < STUCK).any() else Word.LETS_GO
 
 
 def _rings(found: Reasons, shut: list[Bools], since: Floats) -> list[Circle]:

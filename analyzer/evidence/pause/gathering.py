@@ -8,7 +8,7 @@ from scipy.sparse.csgraph import connected_components
 
 from analyzer.evidence.pause.containment import CLOSER
 from analyzer.evidence.pause.crossings import PRIORITIES, Crossings, crossings
-from analyzer.evidence.pause.hidden import before_hidden, speaking
+from analyzer.evidence.pause.hidden import before_anew, before_hidden, speaking
 from analyzer.evidence.pause.shares import Shares, count_time, paused, placed
 from analyzer.evidence.pause.uncounted import uncounted
 from analyzer.evidence.pause.waiting import PAUSED, Bools, Places, Queues
@@ -130,7 +130,9 @@ class Pauses:
         """Return which queues' far ends have not told yet of what stops these queues now ([n]).
 
         Either they were not read since, or their counters are refreshed more seldom: they stand at
-        no pause while this end has just begun to count. After a whole window they keep none.
+        no pause while this end has just begun to count. After a whole window they keep none. Or
+        what may stop them there counts anew, and was read once since: its other queues tell no more
+        than that these are not the reason.
         """
         ports = self.crossings
         far, device = ports.far_queues(chosen), ports.far_device[chosen // PRIORITIES]
@@ -142,7 +144,9 @@ class Pauses:
             held = (own[:, -STOOD:] > COUNTS_ON).all(axis=1) & ~(own > COUNTS_ON).all(axis=1)
             theirs = self.stops.share[far][:, -STOOD:]
             denies = (far >= 0) & (np.fmax.reduce(theirs, axis=1) <= PAUSED)
-        return np.asarray(late | (held & denies), np.bool_)
+        return np.asarray(
+            late | (held & denies) | before_anew(ports, chosen, self.stopped), np.bool_
+        )
 
     def _dark(self) -> Places:
         """Return each device's number, the same for silent switches that are cabled together ([d]).

@@ -24,6 +24,26 @@ def speaking(stopped: Shares, stops: Shares) -> Bools:
     return np.asarray(told.reshape(-1, PRIORITIES).any(axis=1), np.bool_)
 
 
+def before_anew(ports: Crossings, chosen: Places, stopped: Shares) -> Bools:
+    """Return which queues may wait for another of their far end whose counter began anew ([n]).
+
+    It was read once since. That the others of its device are not stopped says no more than that
+    these are not the reason. `stopped` is of all queues ([q]), with both ends' word.
+    """
+    anew = stopped.anew & ~np.isfinite(stopped.share).any(axis=1)
+    some = np.flatnonzero(anew)
+    if not len(some):
+        return np.zeros(len(chosen), np.bool_)
+    port, priority = np.divmod(some, PRIORITIES)
+    devices = int(ports.device.max(initial=-1)) + 1
+    many = np.zeros((devices + 1, PRIORITIES), np.intp)  # the last is no device's
+    np.add.at(many, (ports.device[port], priority), 1)
+    port, priority = np.divmod(chosen, PRIORITIES)
+    far = ports.far_queues(chosen)
+    own = (far >= 0) & anew[far]  # nothing leaves by the port that it came in by
+    return np.asarray(many[ports.far_device[port], priority] > own, np.bool_)
+
+
 def before_hidden(
     ports: Crossings, chosen: Places, stopped: Shares, speaks: Bools, silent: Bools, speed: Floats
 ) -> Bools:

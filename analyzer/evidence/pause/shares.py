@@ -36,6 +36,8 @@ class Shares:
     """Seconds between these polls ([n]); NaN unknown."""
     read: Floats
     """When the newest was read, unix seconds ([n]); NaN unknown."""
+    anew: Bools
+    """Whether its counter moves, but was not read twice since it began anew ([n])."""
 
     def take(self, queue: Places, other: "Shares", source: Places) -> None:
         """Let some queues say what others of another direction or counter say."""
@@ -52,8 +54,9 @@ class Shares:
 def nothing(n: int, polls: int) -> Shares:
     """Return the shares of queues of which nothing is known."""
     return Shares(
-        np.full((n, polls), np.nan), np.zeros(n, bool), np.full(n, np.nan), np.full(n, np.nan)
-    )
+        np.full((n, polls), np.nan), np.zeros(n, bool), np.full(n, np.nan), np.full(n, np.nan),
+        np.zeros(n, bool),
+    )  # fmt: skip
 
 
 def most_per_frame(bits_per_second: Floats) -> Floats:
@@ -175,6 +178,7 @@ def paused(
         told, moved, rate = placed(window, queue, polls)
         found.polled(queue, window)
         found.share[told] = 0.0
+        found.anew[moved] = ~np.isfinite(rate).any(axis=1)
         found.share[moved] = np.minimum(rate * most_per_frame(speed[moved])[:, None], 1.0)
     window, queue = seconds
     if len(window):
@@ -186,6 +190,8 @@ def count_time(found: Shares, window: Window, queue: Places, polls: int) -> None
     """Let a counter of time, each row of some queue (-1: none), say what it says."""
     told, moved, rate = placed(window, queue, polls, IMPOSSIBLE)
     found.share[told], found.exact[told] = 0.0, True
+    found.anew[told] = False
+    found.anew[moved] = ~np.isfinite(rate).any(axis=1)
     found.polled(np.where(found.exact[queue] & (queue >= 0), queue, -1), window)
     with np.errstate(invalid="ignore"):
         found.share[moved] = np.where(rate > IMPOSSIBLE, np.nan, np.minimum(rate, 1.0))

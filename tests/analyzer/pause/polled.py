@@ -75,6 +75,8 @@ class Polled:
     """Seconds between polls."""
     told: list[tuple[int, str, str, str]] = field(default_factory=list)
     """(second, incident, kind, culprit) of everything that was told or told anew."""
+    _ill: bool = False
+    """Whether anything was ever stopped: what comes before is polled, and needs no judging."""
 
     def __post_init__(self) -> None:
         self._far: dict[Port, Port] = {}
@@ -95,6 +97,8 @@ class Polled:
             for key, labels, value in self._grown():
                 by_device.setdefault(labels[0], {})[key, labels] = value
             self._poll(by_device)
+            if not self._ill:
+                continue
             step = self._judge.judge(START + self._second + 0.1)
             self.told += [
                 (self._second, one.incident, one.kind.name, one.culprit.id) for one in step.changed
@@ -128,6 +132,7 @@ class Polled:
                 PFC_TX_PAUSE: self.stopped(far, self._second) * self.period,
                 TX_BYTES: self.load(port, self._second) * self.period * LINE / 8.0,
             }
+            self._ill |= grown[PFC_RX_PAUSE] > 0
             yield SPEED, port, LINE
             for metric, step in grown.items():
                 value = self._counted[metric, port] = self._counted.get((metric, port), 1e6) + step

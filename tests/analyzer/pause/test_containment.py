@@ -50,6 +50,13 @@ def test_what_was_never_stopped_explains_nothing(pace: float, age: float) -> Non
     assert found.tolist() == [0.0, 0.0]
 
 
+def test_polls_of_which_the_other_tells_nothing_do_not_count() -> None:
+    nan = np.nan
+    paused = np.array([[1.0] * 4, [nan, nan, nan, 1.0], [nan, nan, 1.0, 0.0], [nan] * 4])
+    one, other = np.zeros(3, int), np.array([1, 2, 3])
+    assert contained(paused, one, other).tolist() == [1.0, 0.5, 0.0]
+
+
 def test_queues_of_one_pace_are_compared_poll_by_poll_and_others_by_time() -> None:
     paused = np.array([[0.0] * 4 + [1.0] * 4, [1.0] * 4 + [0.0] * 4, [0.5] * 8])
     one, other = np.array([0, 0]), np.array([1, 2])

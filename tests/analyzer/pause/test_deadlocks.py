@@ -9,7 +9,7 @@ from analyzer.evidence.pause.standing import standing
 from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.model import Port
 from fabrichealth.topology import Device, Link, Topology
-from tests.analyzer.pause.polled import RING, Polled, Said, clos, routed
+from tests.analyzer.pause.polled import RING, START, Polled, Said, clos, routed
 
 BEGINS, PROVEN = 10, 13
 
@@ -93,6 +93,48 @@ def test_no_switch_of_a_circle_is_accused_while_its_counters_are_late(
     assert len(fabric.incidents) == 1
 
 
+def falls_silent(device: str, second: int, said: Said) -> Said:
+    return {} if device == "l1" and second >= 18 else said
+
+
+def stop_answering(device: str, second: int, said: Said) -> Said:
+    """Let nobody answer for a while, and one leaf stop a little before the others."""
+    return {} if 18 + (device != "l1") <= second < 24 else said
+
+
+@pytest.mark.parametrize("reply", [falls_silent, stop_answering])
+def test_a_circle_that_was_told_accuses_nobody_while_a_switch_of_it_is_not_read(
+    reply: Callable[[str, int, Said], Said],
+) -> None:
+    fabric = Polled(circle, moves, reply).until(32)
+    assert only_deadlock(fabric)
+    (incident,) = fabric.incidents_open
+    assert incident.last_seen > START + 31  # what is read of it is still stopped
+
+
+def test_a_circle_that_lets_go_while_a_switch_of_it_is_not_read_is_over() -> None:
+    fabric = Polled(
+        lambda port, second: circle(port, second) if second <= 22 else 0.0, moves, falls_silent
+    ).until(26)
+    assert only_deadlock(fabric)
+    assert fabric.incidents_open[0].last_seen < START + 24
+
+
+def test_a_host_that_storms_at_a_switch_of_a_circle_is_told_beside_it() -> None:
+    """The circle is stopped on one priority, and the host stops another."""
+
+    def both(device: str, second: int, said: Said) -> Said:
+        stopped = max(0.0, second - 14.0)
+        more = {
+            (PFC_RX_PAUSE, ("l1", "b", "4")): 1e6 + stopped,
+            (PFC_TX_PAUSE, ("l1b", "eth0", "4")): 1e6 + stopped,
+        }
+        return {**said, **{key: value for key, value in more.items() if key[1][0] == device}}
+
+    fabric = Polled(circle, moves, both).until(22)
+    assert sorted(fabric.open) == [("pfc.deadlock", "l0/s0"), ("pfc.storm", "l1b/eth0")]
+
+
 def test_no_switch_is_accused_when_a_circle_was_cleared() -> None:
     def cleared(port: Port, second: float) -> float:
         return circle(port, second) if second <= 20 or port == Port("l0", "s0") else 0.0
@@ -120,6 +162,38 @@ def test_two_priorities_stopped_in_one_circle_are_one_incident_that_names_both(l
     told = {(line.labels["port"], line.labels["priority"]) for line in incident.evidence}
     assert {priority for _, priority in told} == {"3", "4"}
     assert len(told) == 2 * len(RING)
+
+
+def three_leaves() -> Topology:
+    """Return the fabric with a third leaf."""
+    bare = clos()
+    devices = [
+        Device(name="l2", role="switch"),
+        *(Device(name=f"l2{one}", role="host") for one in "ab"),
+    ]
+    cables = [Link(a=f"l2/{spine}", b=f"{spine}/l2") for spine in ("s0", "s1")]
+    cables += [Link(a=f"l2/{host}", b=f"l2{host}/eth0") for host in "ab"]
+    return Topology([*bare.devices.values(), *devices], [*bare.links.values(), *cables])
+
+
+SECOND = (Port("l0", "s0"), Port("s0", "l2"), Port("l2", "s1"), Port("s1", "l0"))
+"""A circle that shares two queues with the first."""
+
+
+@pytest.mark.parametrize("first", [None, Port("s0", "l1")], ids=["by feeding", "by time"])
+def test_two_circles_that_share_queues_are_opened_by_what_is_named(first: Port | None) -> None:
+    """A queue that both pass; or one of each, where time tells that only one passes the first."""
+
+    def both(port: Port, second: float) -> float:
+        return float(port in {*RING, *SECOND} and second > (BEGINS if port == first else 14))
+
+    fabric = Polled(both, topology=three_leaves()).until(19)
+    (incident,) = fabric.incidents_open
+    assert incident.kind.name == "pfc.deadlock"
+    named = [one.partition(":")[0] for one in incident.because.split("clear that of ")[1:]]
+    cleared = {Port.parse(one) for one in named}
+    assert all(cleared & set(ring) for ring in (RING, SECOND))
+    assert len(cleared) == (1 if first is None else 2)
 
 
 def test_a_deadlock_that_stands_for_minutes_keeps_its_culprit() -> None:
@@ -197,7 +271,8 @@ def test_a_circle_through_a_leaf_that_is_read_seldom_is_one_incident(
         late = device == "l1" and second % every != phase
         return {} if late or device == dark or device[-1] in "ab" else said
 
-    fabric = Polled(ring, lambda port, second: 0.3 * (1.0 - ring(port, second)), reply).until(62)
+    fabric = Polled(ring, lambda port, second: 0.3 * (1.0 - ring(port, second)), reply)
+    fabric.until(begins + 3 * max(every, 5))
     assert [kind for kind, _ in fabric.open] == ["pfc.deadlock"]
     assert {name for name, _ in fabric.incidents} == {"i1"}
     if every <= 5:  # it was read before anything counts as a storm

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
+from fabrichealth.catalogue.congestion import PFC_RX_PAUSE, PFC_TX_PAUSE
 from fabrichealth.model import Port
 from tests.analyzer.pause.polled import RING, Polled, Said, routed
 
@@ -29,22 +30,46 @@ def silent(first: int, last: int) -> Callable[[str, int, Said], Said]:
 
 @pytest.mark.parametrize(
     ("first", "last", "front"),
-    [(11, 15, True), (20, 29, False), (20, 90, False), (14, 14, False)],
-    ids=["as it begins", "while it stands", "and stays so", "for one poll"],
+    [(11, 15, True), (5, 18, True), (16, 21, False), (16, 90, False), (14, 14, False)],
+    ids=["as it begins", "before it begins", "while it stands", "and stays so", "for one poll"],
 )
 def test_a_storm_behind_a_leaf_that_falls_silent_is_one_incident(
     first: int, last: int, front: bool
 ) -> None:
-    fabric = Polled(storm, reply=silent(first, last)).until(40)
+    fabric = Polled(storm, reply=silent(first, last)).until(30)
     assert {name for _, name, *_ in fabric.told} == {"i1"}
     assert [culprit for *_, culprit in fabric.told][-1] == BEHIND[0]
     assert any(culprit.startswith("l0/") for *_, culprit in fabric.told) is front
     assert fabric.open == [BEHIND[::-1]]
 
 
+@pytest.mark.parametrize("priorities", ["3", "34"])
+def test_a_leaf_that_counts_anew_after_a_gap_is_not_told_beside_the_storm(priorities: str) -> None:
+    """Most of its counters stand at nothing, and of the one that moves no rate is known yet."""
+    before: Said = {}
+
+    def reply(device: str, second: int, said: Said) -> Said:
+        if device[-1] in "ab" or (device == "l0" and 16 <= second < 21):
+            return {}
+        more = {
+            (metric, (*labels[:2], priority)): value if priority == labels[2] else 0.0
+            for (metric, labels), value in said.items()
+            if metric in {PFC_RX_PAUSE, PFC_TX_PAUSE}
+            for priority in priorities
+        }
+        if device == "l0" and second == 15:
+            before.update(more)
+        if device == "l0" and second >= 21:
+            more = {key: value - before[key] for key, value in more.items()}
+        return {**said, **more}
+
+    fabric = Polled(storm, reply=reply).until(26)
+    assert {(name, culprit) for _, name, _, culprit in fabric.told} == {("i1", BEHIND[0])}
+
+
 def test_a_storm_that_stands_while_its_leaf_stays_silent_does_not_end() -> None:
-    fabric = Polled(storm, reply=silent(65, 2500), period=20)
-    assert fabric.until(2500).open == [BEHIND[::-1]]
+    fabric = Polled(storm, reply=silent(65, 1300), period=20)
+    assert fabric.until(1300).open == [BEHIND[::-1]]
     assert {name for _, name, *_ in fabric.told} == {"i1"}
 
 
@@ -53,6 +78,20 @@ def of_the_leaf_then_of_the_nic(port: Port, second: float) -> float:
     if BEGINS < second <= 20:
         return float(port in WAITING and port != WAITING[0])
     return float(port in WAITING and second > 80)
+
+
+def test_a_nic_that_stops_two_priorities_is_told_once_with_both() -> None:
+    def both(device: str, second: int, said: Said) -> Said:
+        more = {
+            (metric, (*labels[:2], "4")): value
+            for (metric, labels), value in said.items()
+            if metric in {PFC_RX_PAUSE, PFC_TX_PAUSE}
+        }
+        return {**said, **more}
+
+    (incident,) = Polled(storm, reply=both).until(18).incidents_open
+    assert incident.culprit.id == BEHIND[0]
+    assert " stops priority 3 for 100% of 5 s and priority 4 for " in incident.because
 
 
 def test_two_storms_one_after_the_other_are_two_incidents() -> None:
