@@ -67,6 +67,8 @@ def tenure(view: View, stock: Inventory, found: Allocation, rows: Rows) -> Tenur
     turns = open_ & ~unnamed & _most((had >= 0) | (had == UNNAMED))
     free = _share(had == NOBODY, had != UNSAID) > 0.5
     late = open_ & free & ((own >= 0) | (own == UNNAMED))
+    undecided = open_ & ~unnamed & ~turns & ~late
+    job[undecided] = now[undecided]  # half and half, or too little is known: as it is now
     return Tenure(job, unnamed, turns, late)
 
 
