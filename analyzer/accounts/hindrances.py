@@ -11,7 +11,7 @@ import numpy as np
 from analyzer.accounts.bins import Bins, binned, named
 from analyzer.evidence.domain.accounting import CAUSES, Bools
 from analyzer.evidence.domain.jobs import Jobs, jobs
-from analyzer.incidents.scope import in_scope
+from analyzer.incidents.scope import devices_in
 from analyzer.incidents.spans import spans
 from analyzer.incidents.suppression import OPEN_ENDED
 from fabrichealth.catalogue.devices import SCHEDULABLE
@@ -49,7 +49,9 @@ def standing(
         for hit, since, until in _hit(incident, incident.closed_at or bins.until, topology, told):
             rows = [place[name] for name in hit if name in place]
             found[cause][rows, bins.span(since, until)] = True
-    _in_maintenance(found["maintenance"], bins, topology, events)
+    for one in spans(events, "maintenance", OPEN_ENDED):
+        rows = [place[name] for name in devices_in(one.scope, topology) if name in place]
+        found["maintenance"][rows, bins.span(one.start, one.end)] = True
     host = {name: number for number, name in enumerate(bins.inventory.host.names)}
     open_ = binned(store, SCHEDULABLE, bins, len(host), named(host))
     mine = bins.inventory.host.code[bins.rows]
@@ -86,14 +88,3 @@ def _hit(
     for place in places:
         for job in told.hit(place.id, since, until, devices) if place.type == "job" else ():
             yield job.accelerators, max(job.since, since), min(job.until, until)
-
-
-def _in_maintenance(found: Bools, bins: Bins, topology: Topology, events: Sequence[Event]) -> None:
-    """Mark what lies in the scope of a maintenance while it lasts."""
-    for one in spans(events, "maintenance", OPEN_ENDED):
-        mine = [
-            row
-            for row, name in enumerate(bins.names)
-            if in_scope(Place("device", name), one.scope, topology)
-        ]
-        found[mine, bins.span(one.start, one.end)] = True

@@ -17,6 +17,22 @@ def in_scope(place: Place, scope: Mapping[str, str], topology: Topology) -> bool
     )
 
 
+def devices_in(scope: Mapping[str, str], topology: Topology) -> frozenset[str]:
+    """Return the devices of which `in_scope` holds, looked up by the scope and not one by one."""
+    held = [_devices(key, name, topology) for key, name in scope.items()]
+    return frozenset.intersection(*held) if held else frozenset()
+
+
+def _devices(key: str, name: str, topology: Topology) -> frozenset[str]:
+    if key in {"device", "rack"}:
+        return topology.held_by([Place(key, name)])
+    if key == "domain":
+        return topology.held_by(Place("device", one) for one in topology.in_domain.get(name, ()))
+    if key in {"loop", "branch"} and name in topology.devices:
+        return frozenset({name})  # a unit that goes by the name of what it feeds
+    return frozenset()  # no device is a port, a link, a feed
+
+
 def _holds(place: Place, key: str, name: str, scope: Mapping[str, str], topology: Topology) -> bool:
     devices = owners(place, topology)
     if key == "device":

@@ -70,7 +70,8 @@ def times(
         of_part[case.place].append(case.opened_at)
     for case in every:
         drill = is_drill(case, events, topology)
-        later = bisect_right(of_part[case.place], case.opened_at)
+        closed = inf if case.closed_at is None else case.closed_at
+        later = bisect_right(of_part[case.place], closed)  # what began before shares the repair
         next_one = (*of_part[case.place][later : later + 1], inf)[0]
         for phase in phases(case, events, topology, now, next_one):
             for by, group in (("cause", case.cause or case.kind), ("domain", case.domain)):

@@ -5,7 +5,8 @@ drain from taking the link out until hands are on it; repair until that ends; ve
 back in service; all from the first evidence until the cause is gone and what was drained is back.
 A phase of which one end is not known is no phase: nobody repaired what healed by itself. One that
 goes on is told as going on. What is done once the cause is gone and the link is back, or after
-the next incident of the same part began, is about that one.
+the next incident of the same part began, is about that one: so nobody knows then when a link came
+back whose return was not told. Incidents that overlap share what is done.
 """
 
 from collections.abc import Collection, Iterator, Sequence
@@ -51,13 +52,17 @@ def phases(
 ) -> list[Phase]:
     """Return the phases of a recovery by events in order of time, as known at `now`.
 
-    `next_one` is when the next incident of the same part began (unix seconds), if there is one.
+    `next_one` is when the next incident of the same part began (unix seconds), if there is one; it
+    ends nothing if this one had not closed by then.
     """
-    said = _said(case, _about(case, events, topology, now), now, next_one)
-    return list(_phases(case, said, now))
+    mine = _about(case, events, topology, now)
+    apart = case.closed_at is not None and next_one > case.closed_at
+    end = min(now, next_one if apart else inf, _anew(case, mine))
+    return list(_phases(case, _said(case, mine, end), now, end < now))
 
 
-def _phases(case: Case, said: _Said, now: float) -> Iterator[Phase]:
+def _phases(case: Case, said: _Said, now: float, past: bool) -> Iterator[Phase]:
+    """Yield what is known of each phase; nothing goes on any more where it is `past`."""
     drained, hands, mended, returned = said
     closed = case.closed_at is not None
     yield Phase("detect", max(case.confirmed_at - case.opened_at, 0.0), over=True)
@@ -66,31 +71,43 @@ def _phases(case: Case, said: _Said, now: float) -> Iterator[Phase]:
         until = now if acted is None else acted
         if until >= case.confirmed_at:
             yield Phase("diagnose", until - case.confirmed_at, over=acted is not None)
-    if drained is not None and (hands is not None or returned is None):
+    if drained is not None and (hands is not None or (returned is None and not past)):
         yield Phase("drain", (now if hands is None else hands) - drained, over=hands is not None)
     if hands is not None and (mended is not None or not closed):
         yield Phase("repair", (now if mended is None else mended) - hands, over=mended is not None)
-    if drained is not None and mended is not None:
+    if drained is not None and mended is not None and (returned is not None or not past):
         until = now if returned is None else max(returned, mended)
         yield Phase("verify", until - mended, over=returned is not None)
-    if case.closed_at is None or (drained is not None and returned is None):
+    out = drained is not None and returned is None
+    if case.closed_at is None or (out and not past):
         yield Phase("all", now - case.opened_at, over=False)
-    else:
-        yield Phase("all", max(case.closed_at, returned or 0.0) - case.opened_at, over=True)
+    else:  # where nobody knows when it came back it took so long at least
+        known = [at for at in (said if out else (returned,)) if at is not None]
+        yield Phase("all", max([case.closed_at, *known]) - case.opened_at, over=not out)
 
 
-def _said(case: Case, mine: Sequence[Event], now: float, next_one: float) -> _Said:
-    last = now if case.closed_at is None else min(case.closed_at + LATE, next_one)
+def _said(case: Case, mine: Sequence[Event], end: float) -> _Said:
+    """Return when what was done; what was told after `end` is about something else."""
+    last = end if case.closed_at is None else min(case.closed_at + LATE, end)
     drained = _first(mine, {"link_drained"}, case.opened_at, last)
     hands = _first(mine, HANDS, case.opened_at if drained is None else drained, last)
     if drained is None:
         return _Said(None, hands, _mended(case, mine, hands, last), None)
-    back = _first(mine, {"link_returned"}, drained, now)
+    back = _first(mine, {"link_returned"}, drained, end)
     gone = inf if back is None or case.closed_at is None else max(back, case.closed_at)
     if hands is not None and hands > gone:
         return _Said(drained, None, None, back)
-    returned = _first(mine, {"link_returned"}, drained if hands is None else hands, now)
-    return _Said(drained, hands, _mended(case, mine, hands, returned or now), returned)
+    returned = _first(mine, {"link_returned"}, drained if hands is None else hands, end)
+    until = end if returned is None else returned
+    return _Said(drained, hands, _mended(case, mine, hands, until), returned)
+
+
+def _anew(case: Case, mine: Sequence[Event]) -> float:
+    """Return when the part was drained anew, so late that it must have been back before."""
+    if case.closed_at is None:
+        return inf
+    found = _first(mine, {"link_drained"}, case.closed_at + LATE, inf)
+    return inf if found is None else found
 
 
 def _mended(case: Case, mine: Sequence[Event], hands: float | None, last: float) -> float | None:

@@ -82,6 +82,15 @@ class Topology:
         return dict(found)
 
     @cached_property
+    def in_domain(self) -> dict[str, list[str]]:
+        """The devices of each domain."""
+        found: dict[str, list[str]] = defaultdict(list)
+        for name in self.devices:
+            if domain := self.domain_of(name):
+                found[domain].append(name)
+        return dict(found)
+
+    @cached_property
     def _ids(self) -> dict[str, str]:
         return {
             alias.casefold(): device.name

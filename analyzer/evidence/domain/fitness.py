@@ -5,7 +5,7 @@ Such accelerators are free all the same and do for a job of one. One that is its
 whose host is down, or that lies in a maintenance somebody declared, does for none.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,7 +15,7 @@ from analyzer.evidence.domain.inventory import Inventory
 from analyzer.evidence.durations import fresh
 from analyzer.incidents.capacity import links_behind
 from analyzer.incidents.chain import racks_of
-from analyzer.incidents.scope import in_scope
+from analyzer.incidents.scope import devices_in
 from analyzer.incidents.spans import spans
 from analyzer.incidents.suppression import OPEN_ENDED
 from fabrichealth.catalogue.accelerators import HEALTHY
@@ -98,7 +98,7 @@ def fitness(view: View, stock: Inventory) -> Fitness:
         accuse(window.labels(row), found.broken)
     for one in spans(view.events, "maintenance", OPEN_ENDED):
         if one.start <= view.now < one.end:
-            accuse(_in_work(one.scope, stock, view.topology), found.broken)
+            accuse(devices_in(one.scope, view.topology), found.broken)
     return found
 
 
@@ -131,13 +131,6 @@ def _doubtful(kind: IncidentKind, severity: str, culprit: str, topology: Topolog
 def _broken(culprit: str, topology: Topology) -> Iterator[str]:
     """Yield what fails with a device; a dark rack is one incident too, whose culprit it is."""
     yield from _at([culprit, *_in([culprit], topology)], topology)
-
-
-def _in_work(scope: Mapping[str, str], stock: Inventory, topology: Topology) -> Iterator[str]:
-    """Yield the accelerators in the scope of a maintenance; whose host lies in it does too."""
-    for name in stock.names:
-        if in_scope(Place("device", name), scope, topology):
-            yield name
 
 
 def _at(devices: Iterable[str], topology: Topology) -> Iterator[str]:

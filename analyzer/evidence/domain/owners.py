@@ -10,22 +10,17 @@ from analyzer.evidence.domain.allocation import (
     FREE,
     HELD,
     NOBODY,
-    Allocation,
-    Places,
     allocation,
 )
 from analyzer.evidence.domain.distribution import Bools
 from analyzer.evidence.domain.inventory import Inventory, Rows, Tier
+from analyzer.evidence.domain.tenure import tenure
 from analyzer.evidence.durations import fresh
-from fabrichealth.catalogue.accelerators import UTILIZATION
 from fabrichealth.catalogue.devices import SCHEDULABLE
 from fabrichealth.model import View
 
 SURE = 0.001
 """Chance, over all groups looked at, at which idle ones sit together by more than chance."""
-
-MOMENTS = 9
-"""Moments of a window at which it is looked who had an accelerator."""
 
 MOSTLY = 0.8
 """And such a share of a group must idle."""
@@ -50,23 +45,29 @@ def owners(view: View, stock: Inventory, idle: Rows, silent: Bools) -> list[Owne
     """
     names = [stock.names[row] for row in idle.tolist()]
     found = allocation(view)
-    state, now = found.of(names)
-    job, late = _all_along(view, found, names, now)
+    state, _ = found.of(names)
+    long = tenure(view, stock, found, idle)
+    job = long.job
     shut = cordoned(view, stock)[idle]
     mute = silent[idle]
     kinds: list[tuple[str, str, Bools]] = [("silent", "", mute)]
     for number in np.unique(job[(job != NOBODY) & ~mute]).tolist():
         name = found.told.rows[number].name
         kinds.append((f"job {name}", name, (job == number) & ~mute))
-    kinds.append(("no job until lately", "", late & ~mute))
-    rest = ~mute & ~late & (job == NOBODY)
-    open_ = rest & (state != HELD) & (state != FREE) & ~shut
+    kinds += [
+        ("several jobs in turn", "", long.turns & ~mute),
+        ("no job until lately", "", long.late & ~mute),
+    ]
+    rest = ~mute & ~long.turns & ~long.late & (job == NOBODY)
+    unnamed = rest & ((state == HELD) | long.unnamed)
+    rest &= ~unnamed
+    open_ = rest & (state != FREE) & ~shut
     hosts = [stock.host.of(row) for row in idle.tolist()]
     counted = np.array([host in found.on_host for host in hosts], np.bool_)
     lost = np.isin(names, found.silent)
     kinds += [
-        ("a job that is not named", "", rest & (state == HELD)),
-        ("cordoned hosts", "", rest & (state != HELD) & shut),
+        ("a job that is not named", "", unnamed),
+        ("cordoned hosts", "", rest & shut),
         ("no job", "", rest & (state == FREE) & ~shut),
         ("unknown: the scheduler counts and does not say which", "", open_ & counted),
         ("unknown: the scheduler fell silent", "", open_ & ~counted & lost),
@@ -74,33 +75,6 @@ def owners(view: View, stock: Inventory, idle: Rows, silent: Bools) -> list[Owne
     ]
     told = [Owner(says, name, idle[those]) for says, name, those in kinds if those.any()]
     return sorted(told, key=lambda one: -len(one.rows))
-
-
-def _all_along(
-    view: View, found: Allocation, names: Sequence[str], job: Places
-) -> tuple[Places, Bools]:
-    """Return the job that each had for most of the window, and who had none but has one now.
-
-    Who idles all along idles for whoever had it all along, and not for who took it a moment ago.
-    """
-    late = np.zeros(len(names), np.bool_)
-    start = np.nanmin(view[UTILIZATION].at, initial=view.now)
-    rows = found.told.rows
-    if not rows or start >= view.now:
-        return job, late
-    code = {name: number for number, name in enumerate(dict.fromkeys(row.name for row in rows))}
-    of_row = np.array([*(code[row.name] for row in rows), NOBODY], np.intp)
-    held = of_row[found.during(names, np.linspace(start, view.now, MOMENTS))]
-    own = of_row[job]
-    brief = (held == own[:, None]).mean(axis=1) <= 0.5
-    late = brief & (job != NOBODY)
-    longest = np.where(brief, NOBODY, job)
-    for number in np.unique(held[brief]).tolist():
-        most = brief & ((held == number).mean(axis=1) > 0.5)
-        if number != NOBODY and most.any():
-            longest[most] = np.flatnonzero(of_row[:-1] == number)[-1]
-            late &= ~most
-    return longest, late
 
 
 def cordoned(view: View, stock: Inventory) -> Bools:

@@ -3,7 +3,8 @@
 A host has a port to each rail, and each rail joins the same ports of all hosts. In a synchronous
 job all ports carry the same; two-way effects tell a host that stops its switches from a rail that
 carries less on every host, and both from one link. A port that carries less counts only if it was
-once seen to carry as much: one for storage, and that of an idle accelerator, never do.
+once seen to carry as much while the job worked: one for storage, and that of an idle accelerator,
+never do.
 """
 
 from collections.abc import Container, Iterator, Sequence
@@ -11,17 +12,27 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
 from numpy.typing import NDArray
 
 from analyzer.evidence.domain.cabling import Cables, cables, wholly
+from analyzer.evidence.domain.distribution import Bools
 from analyzer.evidence.domain.jobs import Job
 from analyzer.evidence.domain.polish import polished
-from analyzer.evidence.domain.standing_out import Lead, began, deviations, lead, scored
+from analyzer.evidence.domain.standing_out import (
+    FEWEST_TICKS,
+    Lead,
+    began,
+    deviations,
+    lead,
+    scored,
+)
 from analyzer.evidence.domain.ticks import held, moments
 from fabrichealth.catalogue.congestion import PFC_TX_PAUSE
 from fabrichealth.catalogue.ports import TRANSMIT_WAIT, TX_BYTES
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Labels, Port, SeriesTable, View
+from fabrichealth.model.quantiles import row_median
 
 IN_STEP = 60.0
 """Seconds for which a port that carries less must have been seen to carry as much as the others."""
@@ -98,7 +109,7 @@ def slow_rails(
             continue
         rates, at = _rates(view, laid, signal)
         if signal is CARRIES_LESS and len(at) > 1:
-            rates = _once_in_step(rates, at, laid, bound, accused)
+            rates = _once_in_step(rates, at, laid, (bound, lasting), accused)
         rates, at = rates[:, :, at >= start], at[at >= start]
         if len(at) < 2 or not np.isfinite(rates).any():
             continue
@@ -149,12 +160,15 @@ def _leading(
 
 
 def _once_in_step(
-    rates: Floats, at: Floats, laid: Cables, bound: float, accused: Container[str]
+    rates: Floats, at: Floats, laid: Cables, rules: tuple[float, float], accused: Container[str]
 ) -> Floats:
-    """Return the rates without those of ports that mostly carried less from the beginning.
+    """Return the rates without those of ports that never were seen to do as the others.
 
-    Before it fell behind for good a port of a rail did as the others at most of the moments.
+    Before it fell behind for good a port of a rail did so at most of the moments, or for a minute
+    on end. Only moments count at which the others carry what they do now: while a job pauses or
+    begins they carry as little as anybody. `rules` are the least deviation, and for how long.
     """
+    bound, lasting = rules
     _, rails, ticks = rates.shape
     flat = rates.reshape(-1, ticks).copy()
     by_rail = np.array([laid.switch(rail) in accused for rail in range(rails)])
@@ -162,18 +176,45 @@ def _once_in_step(
     kept = (by_port | by_rail).reshape(-1)
     least = IN_STEP / max(float(at[1] - at[0]), 1e-3)
     for _ in range(ROUNDS):
-        away = -deviations(flat, CARRIES_LESS.floor, CARRIES_LESS.relative)
-        known = np.isfinite(away)
+        usual = row_median(flat.T)
+        now = usual[at > at[-1] - lasting]
         with np.errstate(invalid="ignore"):
-            alike = known & (away < bound / 2)
-        last = ticks - np.argmax(alike[:, ::-1], axis=1)  # moments until it fell behind for good
-        before = np.where(np.arange(ticks) < last[:, None], known, False).sum(axis=1)
-        many = alike.sum(axis=1)
-        never = ~kept & known.any(axis=1) & ((many < least) | (2 * many < before))
+            level = float(np.nanmedian(now)) if np.isfinite(now).any() else 0.0
+            moved = flat[:, usual >= level / 2]
+        away = -deviations(moved, CARRIES_LESS.floor, CARRIES_LESS.relative)
+        known = np.isfinite(flat).any(axis=1)
+        never = ~kept & known & ~(_mostly(away, bound, least) | _on_end(away, bound, least))
         if not never.any():
             break
         flat[never] = np.nan
     return flat.reshape(rates.shape)
+
+
+def _mostly(away: Floats, bound: float, least: float) -> Bools:
+    """Return which ports did as the others at most moments before they last did ([p])."""
+    ticks = away.shape[1]
+    if not ticks:
+        return np.zeros(len(away), np.bool_)
+    with np.errstate(invalid="ignore"):
+        alike = away < bound / 2  # who carries more does
+    last = ticks - np.argmax(alike[:, ::-1], axis=1)  # moments until it fell behind for good
+    before = np.where(np.arange(ticks) < last[:, None], np.isfinite(away), False).sum(axis=1)
+    many = alike.sum(axis=1)
+    return np.asarray((many >= least) & (2 * many >= before), np.bool_)
+
+
+def _on_end(away: Floats, bound: float, least: float) -> Bools:
+    """Return which ports carried the same as the others at so many moments on end ([p]).
+
+    No less and no more: storage that is written for a minute carries what it likes.
+    """
+    many = max(int(np.ceil(least)), FEWEST_TICKS)
+    if away.shape[1] < many:
+        return np.zeros(len(away), np.bool_)
+    with np.errstate(invalid="ignore"):
+        same = np.abs(away) < bound
+    on_end: Bools = np.asarray(sliding_window_view(same, many, axis=1).all(axis=2), np.bool_)
+    return np.asarray(on_end.any(axis=1), np.bool_)
 
 
 def _rates(view: View, laid: Cables, signal: RailSignal) -> tuple[Floats, Floats]:

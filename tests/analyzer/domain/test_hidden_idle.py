@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from analyzer.judge import detectors
-from fabrichealth.catalogue.accelerators import POWER, TENSOR_ACTIVE, UTILIZATION
+from fabrichealth.catalogue.accelerators import ALLOCATED, POWER, TENSOR_ACTIVE, UTILIZATION
 from fabrichealth.catalogue.devices import HOST_ALLOCATED, SCHEDULABLE
 from fabrichealth.catalogue.verdicts import (
     DOMAIN_ACCELERATORS,
@@ -134,37 +134,59 @@ def test_waiting_that_is_counted_as_work_is_told_from_work_by_other_instruments(
 END = (POLLS - 1) * 10.0
 
 
+HELD, FREE = np.ones(POLLS), np.zeros(POLLS)
+LATELY = np.arange(POLLS) >= POLLS - 4
+SPOKE = np.where(np.arange(POLLS) < 12, 1.0, np.nan)
+
+
+def ended(job: str, at: float) -> Event:
+    return Event(START + at, "job_end", {"job": job})
+
+
+TAKEN_LATELY = [started("new", IDLE, at=END - 40.0)]
+LEFT_LATELY = [started("old", IDLE), ended("old", END - 40.0)]
+IN_TURN = [
+    started("a", IDLE), ended("a", 200.0), started("b", IDLE, at=200.0), ended("b", 420.0),
+    started("c", IDLE, at=420.0),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize(
-    ("events", "owner"),
+    ("scheduler", "events", "owner"),
     [
+        pytest.param(LATELY * 1.0, TAKEN_LATELY, "8 no job until lately", id="taken a moment ago"),
+        pytest.param(None, TAKEN_LATELY, "8 no job until lately", id="taken, told by events alone"),
+        pytest.param(HELD, TAKEN_LATELY, "8 a job that is not named", id="held, named lately"),
         pytest.param(
-            [started("new", IDLE, at=END - 40.0)],
-            "8 no job until lately",
-            id="one began a moment ago",
-        ),
-        pytest.param(
-            [
-                started("old", IDLE),
-                Event(START + END - 40.0, "job_end", {"job": "old"}),
-                started("new", IDLE, at=END - 30.0),
-            ],
-            "8 job old",
+            HELD, [*LEFT_LATELY, started("new", IDLE, at=END - 30.0)], "8 job old",
             id="one ended a moment ago",
         ),
+        pytest.param(~LATELY * 1.0, LEFT_LATELY, "8 job old", id="free since a moment ago"),
         pytest.param(
-            [started("grew", IDLE[:4]), started("grew", IDLE, at=END - 200.0)],
-            "4 job grew",
+            HELD, [started("grew", IDLE[:4]), started("grew", IDLE, at=END - 200.0)], "4 job grew",
             id="one grew meanwhile",
         ),
+        pytest.param(FREE, [started("old", IDLE)], "8 no job)", id="free, an end nobody told"),
+        pytest.param(
+            SPOKE, [started("old", IDLE)], "8 unknown: the scheduler fell silent",
+            id="the scheduler is silent",
+        ),
+        pytest.param(
+            np.where(np.arange(POLLS) < 50, np.nan, 1.0), [started("old", IDLE)], "8 job old",
+            id="the scheduler was silent before",
+        ),
+        pytest.param(HELD, IN_TURN, "8 several jobs in turn", id="several short ones"),
     ],
-)
+)  # fmt: skip
 def test_who_idles_all_along_idles_for_who_had_it_all_along(
-    events: list[Event], owner: str
+    scheduler: Floats | None, events: list[Event], owner: str
 ) -> None:
-    parts = busy(WORKING), each(UTILIZATION, IDLE, 0.0), held(EVERY)
+    parts = [busy(WORKING), each(UTILIZATION, IDLE, 0.0)]
+    if scheduler is not None:
+        parts += [held(WORKING), each(ALLOCATED, IDLE, lambda _: scheduler)]
     told = [started("works", WORKING), *events]
     (finding,) = said("domain_hidden_idle", *parts, events=sorted(told, key=lambda one: one.at))
-    assert owner in finding.because
+    assert f"({owner}" in finding.because
 
 
 def test_a_job_without_matrix_work_that_draws_power_is_believed() -> None:

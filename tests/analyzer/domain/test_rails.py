@@ -6,7 +6,7 @@ import pytest
 from fabrichealth.catalogue.accelerators import UTILIZATION
 from fabrichealth.catalogue.congestion import PFC_TX_PAUSE
 from fabrichealth.catalogue.ports import TRANSMIT_WAIT, TX_BYTES
-from fabrichealth.model import Finding
+from fabrichealth.model import Finding, Floats
 from fabrichealth.topology import Device, Link, Topology
 from tests.analyzer.domain.pods import POLLS, Said, each, names, pod, said, started
 
@@ -167,3 +167,53 @@ def test_a_rail_that_was_told_is_told_though_the_window_holds_no_better_time() -
     assert judged() == []
     (again,) = judged(first)
     assert str(again.about) == "leaf-2"
+
+
+POLL = np.arange(POLLS)
+PAUSE = (POLL >= FROM) & (POLL < FROM + 15)
+
+
+def course(level: Floats, seed: int) -> list[float]:
+    """Return a counter with a rate of its own at each poll, with noise of a twentieth."""
+    chance = np.random.default_rng(seed)
+    noise = 1 + 0.05 * chance.standard_normal(POLLS)
+    return [float(one) for one in np.cumsum(10.0 * np.maximum(level * noise, 0.0))]
+
+
+def work(rails: Floats, last: Floats) -> Said:
+    """Return bytes sent on every host by all rails but the last, and by that one."""
+    return {
+        (TX_BYTES, (f"host-{h}", f"eth{r}")): course(
+            last if r == RAILS - 1 else rails, RAILS * h + r
+        )
+        for h in range(HOSTS)
+        for r in range(RAILS)
+    }
+
+
+@pytest.mark.parametrize(
+    ("idle", "storage"),
+    [
+        pytest.param(1e4, np.full(POLLS, 1e6), id="idle talk, storage does more"),
+        pytest.param(3e7, np.where(PAUSE, 2e9, 1e6), id="a checkpoint is written in it"),
+        pytest.param(1e4, np.full(POLLS, 1e4), id="idle talk on all"),
+    ],
+)
+def test_a_port_for_storage_is_no_slow_rail_once_the_job_paused(
+    idle: float, storage: Floats
+) -> None:
+    assert found(work(np.where(PAUSE, idle, 20e9), storage)) == []
+
+
+def test_a_rail_that_falls_behind_once_the_job_paused_is_told() -> None:
+    ill = np.select([PAUSE, POLL >= FROM + 15], [1e4, 9e9], 20e9)
+    (finding,) = found(work(np.where(PAUSE, 1e4, 20e9), ill))
+    assert str(finding.about) == f"leaf-{RAILS - 1}"
+
+
+def test_a_link_that_relapses_is_told_though_it_was_slow_for_most_of_the_time_before() -> None:
+    told = carried({})
+    well = (POLL < 5) | ((POLL >= 27) & (POLL < 40))
+    told[TX_BYTES, ("host-5", "eth2")] = course(np.where(well, 20e9, 10e9), 1)
+    (finding,) = found(told)
+    assert "host-5/eth2: it carries less" in finding.because

@@ -137,3 +137,60 @@ def test_what_is_done_once_the_next_incident_began_is_about_that_one() -> None:
     again = replace(CASE, opened_at=11.5 * HOUR, confirmed_at=11.6 * HOUR, closed_at=15 * HOUR)
     found = {one.phase: one for one in times([again, CASE], said, PAGE, 50 * HOUR)}
     assert (found["repair"].number, found["all"].number) == (1, 2)
+
+
+def of_each(
+    cases: list[Case], *events: tuple[float, str]
+) -> dict[str, list[tuple[float | None, int]]]:
+    """Return by phase the median hours of each kind of incident, and how many are over."""
+    said = [Event(at * HOUR, kind, HERE) for at, kind in events]
+    found: dict[str, list[tuple[float | None, int]]] = {}
+    for one in times(cases, said, PAGE, 200 * HOUR):
+        if one.by == "cause":
+            hours = None if one.median is None else one.median / HOUR
+            found.setdefault(one.phase, []).append((hours, one.over))
+    return found
+
+
+def of_cause(cause: str, opened: float, closed: float) -> Case:
+    return replace(
+        CASE, incident=cause, cause=cause, opened_at=opened * HOUR, confirmed_at=opened * HOUR,
+        closed_at=closed * HOUR,
+    )  # fmt: skip
+
+
+REPAIR = ((25, "link_drained"), (26, "repair_start"), (29, "repair_end"), (30, "link_returned"))
+
+
+def test_incidents_of_one_part_that_overlap_share_its_repair() -> None:
+    ailing, down = of_cause("a ailing", 0, 30.5), of_cause("b down", 24, 30)
+    found = of_each([ailing, down], *REPAIR)
+    assert found["diagnose"] == [(25.0, 1), (1.0, 1)]
+    assert found["drain"] == [(1.0, 1)] * 2
+    assert found["repair"] == [(3.0, 1)] * 2
+    assert found["verify"] == [(1.0, 1)] * 2
+    assert found["all"] == [(30.5, 1), (6.0, 1)]
+
+
+UNTOLD = ((1, "link_drained"), (2, "repair_start"), (3, "repair_end"))
+AGAIN = ((101, "link_drained"), (102, "repair_start"), (104, "repair_end"), (105, "link_returned"))
+
+
+def test_a_repair_whose_return_nobody_told_ends_before_the_next_incident() -> None:
+    found = of_each([of_cause("a", 0, 4), of_cause("b", 100, 104)], *UNTOLD, *AGAIN)
+    assert found["repair"] == [(1.0, 1), (2.0, 1)]
+    assert found["verify"] == [(1.0, 1)]  # of the second: nobody knows when the first was back
+    assert found["all"] == [(None, 0), (5.0, 1)]
+
+
+def test_a_link_that_is_drained_anew_was_back_before_though_nobody_told_it() -> None:
+    found = told(*UNTOLD, *AGAIN, now=200 * HOUR)
+    assert found["repair"] == (HOUR, True)
+    assert "verify" not in found
+    assert found["all"] == (5 * HOUR, False)  # at least: until its cause was gone
+
+
+def test_a_second_repair_of_the_same_outage_is_part_of_the_first() -> None:
+    again = ((8, "link_drained"), (9, "repair_start"), (11, "repair_end"), (12, "link_returned"))
+    found = told(*UNTOLD, *again)
+    assert (found["repair"], found["all"]) == ((9 * HOUR, True), (12 * HOUR, True))
