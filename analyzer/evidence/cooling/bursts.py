@@ -50,7 +50,7 @@ COLLAPSED = 0.5
 LEAST_FLOW, LEAST_PRESSURE = 0.5, 10.0
 """L/min and kPa below which there was nothing to collapse."""
 
-BEFORE, LOST = "level before", "level lost"
+BEFORE, LOST, WHEN = "level before", "level lost", "burst at"
 """Keys under which a finding keeps a burst, which lasts longer than the window."""
 
 RECOVERED = 0.5
@@ -119,7 +119,7 @@ def _burst(
     minutes = max((float(np.nanmin(after)) - at) / 60.0, 1.0)
     says = f"{known.amount(place, lost)} lost within {minutes:.0f} min while the loop ran"
     about, shown = cooling.places.about(place), line(cooling, LEVEL, place, level, says, was)
-    kept = {BEFORE: was, LOST: was - level}
+    kept = {BEFORE: was, LOST: was - level, WHEN: at}
     yield Witness(about, "level", weight, at, shown, says, kept)
     # meters of one unit that all say 0, and none that lives, are one witness: a unit without power
     dead = level <= EMPTY and not any(_at(cooling, one, place, np.inf) > 0 for one in (COLD, WARM))
@@ -145,7 +145,7 @@ def _still_gone(
     gone = water(cooling).amount(place, (was - level) * float(water(cooling).reservoir[place]))
     says = f"{gone} lost at once and not refilled"
     shown = line(cooling, LEVEL, place, level, says, was)
-    kept = {BEFORE: was, LOST: lost}
+    kept = {BEFORE: was, LOST: lost, WHEN: finding.detail.get(WHEN, finding.since)}
     yield Witness(cooling.places.about(place), "level", 1.0, finding.since, shown, says, kept)
 
 

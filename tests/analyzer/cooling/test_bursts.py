@@ -88,7 +88,9 @@ def test_a_leak_says_what_it_rests_on_and_where() -> None:
         ten_litres_at_once(story)
 
     (leak,) = told(polled(healthy(), 60.0, wet, 6.0), OF)
-    assert leak.grounds == ("burst cdu-1", "rope r1", "rope r3")
+    (burst, *ropes) = leak.grounds
+    assert burst.startswith("burst cdu-1 at 20")
+    assert ropes == ["rope r1", "rope r3"]
     assert leak.because.startswith("cdu-1/r1 and cdu-1/r3 lose coolant")
 
 
