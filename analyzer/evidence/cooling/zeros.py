@@ -96,10 +96,14 @@ def _windows(view: View) -> dict[Metric, Window]:
         window = view[metric]
         if not len(window):
             continue
-        loops = whole.loop[_place(whole, window)]
+        place = _place(whole, window)
+        loops, branched = whole.loop[place], whole.branched[place]
         values = window.values.copy()
         for loop, dead in spans.items():
-            rows = np.flatnonzero(loops == loop)
+            mine = loops == loop
+            # branches that are read by themselves do not start again with the unit: their 0 is one
+            apart = ~np.isin(window.clock, window.clock[mine & ~branched])
+            rows = np.flatnonzero(mine & ~(branched & apart & (mine & ~branched).any()))
             zero = _zero_at(window, rows, dead)
             values[rows] = np.where(zero | _lingering(window, rows, zero), np.nan, values[rows])
         found[metric] = replace(window, values=values)
