@@ -15,8 +15,9 @@ from collections.abc import Iterator
 from pydantic import Field
 
 from analyzer.evidence.cooling.baselines import STAYS
-from analyzer.evidence.cooling.bursts import bursts
+from analyzer.evidence.cooling.bursts import WHEN, bursts
 from analyzer.evidence.cooling.loops import FLOW_BACK, METRICS, CoolingDetector, CoolingSettings
+from analyzer.evidence.cooling.saying import moment
 from analyzer.evidence.cooling.witnesses import (
     Limits,
     Witness,
@@ -120,10 +121,15 @@ def _loop_of(about: object) -> str:
 
 
 def _grounds(heard: list[Witness]) -> tuple[str, ...]:
-    """Return the places where water is: ropes that are enough alone, and bursts."""
+    """Return the places where water is: ropes that are enough alone, and bursts.
+
+    A burst is named with its moment: another one of the same loop is another ground.
+    """
     enough = {one.kind for one in heard if one.weight >= 1.0}
     told = [
-        f"burst {one.about}" if one.detail else f"rope {one.evidence.labels['zone'] or one.about}"
+        f"burst {one.about} at {moment(one.detail[WHEN])}"
+        if one.detail
+        else f"rope {one.evidence.labels['zone'] or one.about}"
         for one in heard
         if (one.detail or one.kind == "rope") and (one.weight >= 1.0 or (one.detail and not enough))
     ]

@@ -23,7 +23,7 @@ from analyzer.evidence.cooling.loops import (
     CoolingDetector,
     CoolingSettings,
 )
-from analyzer.evidence.cooling.saying import controlled, last, line
+from analyzer.evidence.cooling.saying import controlled, last, line, moment
 from analyzer.evidence.cooling.standstill import WITNESSES, Standstill, standstill
 from analyzer.evidence.durations import Bools
 from analyzer.evidence.testimony import evidence
@@ -150,7 +150,10 @@ def _finding(
         expected = normal if np.isfinite(normal) else None
         lines.append(line(cooling, FLOW_TO, loop, flow, f"{flow:.0f} L/min", expected))
     began = [float(found.since[one]) for one in pumps] or [float(found.dry_since[loop])]
-    detail = {NONE: 1.0} if none else {}
+    stopped = before.detail.get(NONE, max(began)) if before else max(began)
+    detail = {NONE: stopped} if none else {}
+    # with its moment: that everything stands again later is another ground
+    nothing = (f"{NONE} since {moment(stopped)}",) if none else ()
     if np.isfinite(needs):
         detail[BASE] = float(needs)
     return Finding(
@@ -162,7 +165,7 @@ def _finding(
         evidence=lines[:8],
         because=f"{name}: {says}{controlled(cooling, loop)}",
         severity=Severity.PAGE if none and _cools(cooling, loop, load) else None,
-        grounds=(*(found.pumps.labels[one][2] for one in pumps), *((NONE,) if none else ())),
+        grounds=(*(found.pumps.labels[one][2] for one in pumps), *nothing),
         detail=detail,
     )
 

@@ -54,6 +54,8 @@ class PowerFeedLost(Detector[PowerFeedLostSettings]):
                     *_partner(found, worst),
                 ],
                 because=_because(found, loss, worst),
+                grounds=("lost",),
+                witnesses=(loss.known_by,),
                 detail=loss.detail,
             )
 

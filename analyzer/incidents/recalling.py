@@ -5,20 +5,26 @@ Who said `false` of it spoke of that rope at that place: as long as nothing else
 no graver than it was, an incident that opens anew is silent from the start. It stays visible, and
 its own word, or a newer one on the same ground, counts instead.
 
-That is so of what a sensor or unit of a loop, feed or rack says. Of a storm, which is something
-that happens, the word holds for that storm: the next one of the same port is told.
+That is so of what stands there and is known to be wrong, or not to matter: a rope, a supply that is
+spare. Of what happens (a storm, a burst, a pump that stops, a breaker that is about to trip, a
+level that falls) the word holds for that incident: the next one of the same port or loop is told.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from analyzer.incidents.word import SAYS, UNRELATED
+from analyzer.incidents.word import SAYS, named
 from analyzer.past import Closed
 from fabrichealth.events import Event
+from fabrichealth.kinds import COOLING_LEAK, POWER_SUPPLY_FAILED
 from fabrichealth.model import Incident, Word
 
 FALSE_HOLDS = 7 * 86_400.0
 """Seconds: until then a sensor can be replaced; a year later it may well be right."""
+
+
+STANDS = (named(COOLING_LEAK, "rope "), named(POWER_SUPPLY_FAILED, ""))
+"""How grounds begin that are sensors and units; all others are something that happens."""
 
 
 @dataclass(frozen=True)
@@ -47,14 +53,14 @@ def said_earlier(closed: Sequence[Closed], said: Mapping[str, Event], since: flo
 def recall(incident: Incident, earlier: Words) -> bool:
     """Bring an incident of which nobody spoke to what was said before; return whether it changed.
 
-    Only what is named counts (a rope, a pump): a fault without a name may be another one.
+    Only grounds that stand there count: what happens may be real the next time.
     """
     before = incident.operator
     rests = [*incident.grounds, *incident.witnesses]
     words = [earlier.get((incident.culprit.id, ground)) for ground in rests]
     known = [one for one in words if one is not None and _is_false(one, incident)]
-    named = incident.kind.culprit in UNRELATED and all(": " in ground for ground in rests)
-    if rests and named and len(known) == len(rests):
+    stands = all(ground.startswith(STANDS) for ground in rests)
+    if rests and stands and len(known) == len(rests):
         event = max((one.event for one in known), key=lambda event: event.at)
         note = f"said of {event.scope['incident']}"
         note += f": {event.note}" if event.note else ""

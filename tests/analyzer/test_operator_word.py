@@ -242,6 +242,49 @@ def test_a_storm_that_was_called_false_silences_no_other_of_its_port() -> None:
     assert silences(story.until(52 * MINUTE)) == [True, False]
 
 
+@pytest.mark.parametrize(
+    ("kind", "place", "ground"),
+    [
+        pytest.param(COOLING_LEAK, LOOP, "burst cdu-1 at 2027-01-15 08:00:00", id="a burst"),
+        pytest.param(COOLING_PUMP_WEAR, LOOP, "1", id="a pump that stands"),
+        pytest.param(COOLING_PUMP_WEAR, LOOP, "none turns", id="all pumps"),
+        pytest.param(POWER_OVERLOAD, FEED, "heat", id="a breaker about to trip"),
+    ],
+)
+def test_what_happens_is_told_the_next_time_though_it_was_false_once(
+    kind: IncidentKind, place: Place, ground: str
+) -> None:
+    def script(elapsed: float) -> list[Finding]:
+        began = 2 * MINUTE if elapsed < 6 * MINUTE else 50 * MINUTE
+        happens = 2 * MINUTE <= elapsed < 6 * MINUTE or elapsed >= 50 * MINUTE
+        one = finding(kind, place, began, elapsed)
+        return [replace(one, grounds=(ground,))] if happens else []
+
+    story = Story(script, [word("false", 5)])
+    assert silences(story.until(52 * MINUTE)) == [True, False]
+
+
+def test_a_level_that_falls_is_told_the_next_time_though_it_was_false_once() -> None:
+    def script(elapsed: float) -> list[Finding]:
+        began = 2 * MINUTE if elapsed < 6 * MINUTE else 50 * MINUTE
+        falls = 2 * MINUTE <= elapsed < 6 * MINUTE or elapsed >= 50 * MINUTE
+        one = finding(COOLING_LEAK, LOOP, began, elapsed)
+        return [replace(one, witnesses=("level cdu-1",))] if falls else []
+
+    story = Story(script, [word("false", 5)])
+    assert silences(story.until(52 * MINUTE)) == [True, False]
+
+
+def test_a_supply_that_is_known_to_be_spare_stays_silent() -> None:
+    def script(elapsed: float) -> list[Finding]:
+        off = elapsed < 6 * MINUTE or elapsed >= 50 * MINUTE
+        one = finding(POWER_SUPPLY_FAILED, RACK, 0.0, elapsed)
+        return [replace(one, grounds=("2",))] if off else []
+
+    story = Story(script, [word("false", 5)])
+    assert silences(story.until(52 * MINUTE)) == [True, True]
+
+
 def test_what_was_called_false_is_told_again_after_a_while() -> None:
     policy = Policy(false_holds=90 * MINUTE)
     story = Story(wet(2, 50, 100), [word("false", 5)], policy)

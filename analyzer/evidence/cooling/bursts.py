@@ -50,8 +50,14 @@ COLLAPSED = 0.5
 LEAST_FLOW, LEAST_PRESSURE = 0.5, 10.0
 """L/min and kPa below which there was nothing to collapse."""
 
-BEFORE, LOST = "level before", "level lost"
+BEFORE, LOST, WHEN = "level before", "level lost", "burst at"
 """Keys under which a finding keeps a burst, which lasts longer than the window."""
+
+BACK = 0.1
+"""A level that came back to where it was before it rose, by this share of the rise."""
+
+ROSE = 3600.0
+"""Seconds: what rose longer ago is a reservoir that was filled."""
 
 RECOVERED = 0.5
 """A reservoir that has so much of what it lost again was refilled."""
@@ -116,10 +122,12 @@ def _burst(
     alone = level > EMPTY and float(np.nanmin(after)) - at <= AT_ONCE
     if weight < 1.0 or not alone:
         weight = min(WITH_ANOTHER * lost / limits.fast_liters, NOT_ALONE)
+    if _came_back(cooling, window, row, place, was, at):
+        weight = min(weight, NOT_ALONE / 2.0)
     minutes = max((float(np.nanmin(after)) - at) / 60.0, 1.0)
     says = f"{known.amount(place, lost)} lost within {minutes:.0f} min while the loop ran"
     about, shown = cooling.places.about(place), line(cooling, LEVEL, place, level, says, was)
-    kept = {BEFORE: was, LOST: was - level}
+    kept = {BEFORE: was, LOST: was - level, WHEN: at}
     yield Witness(about, "level", weight, at, shown, says, kept)
     # meters of one unit that all say 0, and none that lives, are one witness: a unit without power
     dead = level <= EMPTY and not any(_at(cooling, one, place, np.inf) > 0 for one in (COLD, WARM))
@@ -135,6 +143,24 @@ def _burst(
             return
 
 
+def _came_back(
+    cooling: Cooling, window: Window, row: int, place: int, was: float, at: float
+) -> bool:
+    """Return whether a level only came back to what it was before it rose, within the hour.
+
+    A meter that read too high for a while; a reservoir that was filled may burst, and says so by
+    what collapses with it, or by falling below where it was.
+    """
+    level, first = float(window.last[row]), float(np.nanmin(window.times[row]))
+    trail = np.where(cooling.ends <= first, cooling[LEVEL][place], np.nan)
+    values = np.concatenate([trail, window.values[row]])
+    times = np.concatenate([cooling.ends, window.times[row]])
+    with np.errstate(invalid="ignore"):
+        then = np.isfinite(values) & (times >= at - ROSE) & (times < at)
+        lower = np.flatnonzero(then & (values <= was - (1.0 - BACK) * (was - level)))
+    return len(lower) > 0 and float(values[lower[-1]]) <= level + BACK * (was - level)
+
+
 def _still_gone(
     cooling: Cooling, window: Window, row: int, place: int, finding: Finding
 ) -> Iterator[Witness]:
@@ -145,7 +171,7 @@ def _still_gone(
     gone = water(cooling).amount(place, (was - level) * float(water(cooling).reservoir[place]))
     says = f"{gone} lost at once and not refilled"
     shown = line(cooling, LEVEL, place, level, says, was)
-    kept = {BEFORE: was, LOST: lost}
+    kept = {BEFORE: was, LOST: lost, WHEN: finding.detail.get(WHEN, finding.since)}
     yield Witness(cooling.places.about(place), "level", 1.0, finding.since, shown, says, kept)
 
 

@@ -22,6 +22,9 @@ POLLS = 2
 GONE = 0.1
 """Less than this share of its usual flow or drop is none."""
 
+AGREE = 3
+"""So many of a loop's meters say it together: branches that stand for a main that is silent."""
+
 STILL_FLOWS = 0.5
 """From this share of its usual flow on a meter says that the loop is driven, whatever its pumps
 say; between this and `GONE` it says neither."""
@@ -62,6 +65,7 @@ def flows(cooling: Cooling, normal: Floats) -> Flows:
     main = ~cooling.whole.branched[of]
     branches, metered = _together(cooling, window, FLOW_TO, branches=True)
     back, returns = _together(cooling, window, FLOW_BACK, branches=False)
+    whole = window
     window, loop = window.select(rows[main]), cooling.whole.loop[of[main]]
     still = window.values < GONE * normal[loop][:, None]
     speaks = fresh(window)
@@ -78,15 +82,21 @@ def flows(cooling: Cooling, normal: Floats) -> Flows:
             for_flow += np.where(amount >= STILL_FLOWS * normal, meters, 0.0)
             against += np.where(amount < GONE * normal, meters, 0.0)
         dry &= ~(np.fmax(branches, back) >= GONE * normal)
+        # a unit that is dead, or answers zeros, hides nothing that its branches' own meters see
+        before, _ = _together(cooling, whole, FLOW_TO, branches=True, newest=POLLS)
+        mute = (own == 0) & (metered >= AGREE) & (for_flow == 0)
+        gone = mute & (branches < GONE * normal) & (before < GONE * normal)
+    dry |= gone
+    now[gone] = branches[gone]
     return Flows(dry, since, now, for_flow, against)
 
 
 def _together(
-    cooling: Cooling, window: Window, chosen: Chosen, *, branches: bool
+    cooling: Cooling, window: Window, chosen: Chosen, *, branches: bool, newest: int = 1
 ) -> tuple[Floats, Floats]:
     """Return the newest flows of a loop's branches, or of its main, added up, and of how many.
 
-    Both [loop].
+    Both [loop]. `newest`: the highest of so many last polls of each.
     """
     of = cooling.whole.of[FLOW][_at(window)]
     mine = chosen.of(cooling.whole, window)[_at(window)] & fresh(window)
@@ -95,7 +105,9 @@ def _together(
     loop = cooling.whole.loop[of[mine]]
     count = np.bincount(loop, minlength=len(cooling.whole.loops)).astype(np.float64)
     found = np.where(count > 0, 0.0, np.nan)
-    np.add.at(found, loop, window.last[mine])
+    said = window.values[mine]
+    rank = np.cumsum(np.isfinite(said)[:, ::-1], axis=1)[:, ::-1]  # 1 for the newest of each row
+    np.add.at(found, loop, np.fmax.reduce(np.where(rank <= newest, said, np.nan), axis=1))
     return found, count
 
 

@@ -1,5 +1,7 @@
 """Saying: lines of evidence about a place of a loop, with numbers and units."""
 
+from datetime import UTC, datetime
+
 from analyzer.evidence.cooling.loop_kinds import UNWRITTEN
 from analyzer.evidence.cooling.loops import Cooling
 from analyzer.evidence.cooling.trails import Chosen
@@ -36,3 +38,8 @@ def controlled(cooling: Cooling, place: int) -> str:
 def last(trail: Floats, place: int) -> float:
     """Return what a place says now."""
     return float(trail[place, -1])
+
+
+def moment(at: float) -> str:
+    """Return a moment (unix seconds), by which what happens is told from what happened before."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M:%S")

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.cooling.baselines import reference, renewals, usual
-from analyzer.evidence.cooling.flows import GONE, POLLS, flows
+from analyzer.evidence.cooling.flows import AGREE, GONE, POLLS, flows
 from analyzer.evidence.cooling.fluids import WATER
 from analyzer.evidence.cooling.loops import FLOW_TO, Cooling
 from analyzer.evidence.cooling.places import Places
@@ -51,10 +51,6 @@ HABIT = 4 * 3600.0
 
 SELDOM = 0.1
 """Fewer pumps than usual in less than this share of those bins were a service, not a habit."""
-
-
-AGREE = 3
-"""So many meters of flow that all say that nothing flows are right, whatever the pumps say."""
 
 
 @dataclass(frozen=True)

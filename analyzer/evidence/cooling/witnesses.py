@@ -24,7 +24,7 @@ from analyzer.evidence.cooling.water import COOLED_KELVIN, Water, water
 from analyzer.evidence.durations import fresh, unbroken
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.cooling import LEAK, RESERVOIR_LEVEL
-from fabrichealth.model import Evidence, Place
+from fabrichealth.model import Evidence, Place, Window
 from fabrichealth.model.quantiles import row_median
 
 
@@ -59,6 +59,9 @@ class Witness:
 
 WITH_ANOTHER = 0.5
 """What is not enough alone weighs so much at its limit."""
+
+AT_ONCE = 0.5
+"""Of what goes evenly within the window no sixth of it takes such a share."""
 
 HALF_LIMIT = 0.5
 """At so much of its limit a loss of level bears witness beside another."""
@@ -158,6 +161,8 @@ def falling(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
         weight = lost / known.least(limits.fast_liters)[place]
         told = even & (weight >= WITH_ANOTHER) & (window.seconds <= 3600.0)
     for row in np.flatnonzero(told).tolist():
+        if _fastest(window, row) * reservoir[row] > AT_ONCE * lost[row]:
+            continue  # a step is no leak that goes on: `bursts` weighs it
         minutes = window.seconds * 2 / 3 / 60.0
         says = f"{known.amount(int(place[row]), float(lost[row]))} lost within {minutes:.0f} min"
         level = float(window.last[row])
@@ -168,6 +173,16 @@ def falling(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
         yield Witness(
             about, "level", float(weight[row]), window.until - window.seconds, chosen, says
         )
+
+
+def _fastest(window: Window, row: int) -> float:
+    """Return the most that a row fell within a sixth of its window, or from poll to poll."""
+    read = np.isfinite(window.values[row])
+    values, times = window.values[row][read], window.times[row][read]
+    places = np.arange(len(values))
+    then = np.searchsorted(times, times + window.seconds / 6.0, side="right") - 1
+    then = np.minimum(np.maximum(then, places + 1), len(values) - 1)
+    return float(np.max(values - values[then], initial=0.0))
 
 
 def flows(cooling: Cooling, limits: Limits) -> Iterator[Witness]:

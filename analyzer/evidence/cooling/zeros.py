@@ -1,9 +1,10 @@
 """Zeros: what a coolant unit answers that starts again, or whose controller is half dead.
 
 Level, pressures, flows and temperatures are 0 together: no burst, and no reading either. Water at
-0 °C sharp tells it from a loop that stops, whose temperatures stay; where no temperature is read,
-the branches' meters do, which are other instruments. Such zeros are taken as not read, for however
-long they come; whoever must know of a unit that says nothing else asks `answering_zeros`.
+0 °C sharp tells it from a loop that stops, whose temperatures stay; where no temperature says 0
+(none is read, or they live on), the branches' meters do, which are other instruments. Such zeros
+are taken as not read, for however long they come, and so are those that linger on one meter when
+others measure again; whoever must know of a unit that says nothing else asks `answering_zeros`.
 """
 
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from fabrichealth.catalogue.cooling import (
 )
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Labels, View, Window
+from fabrichealth.model.quantiles import row_median
 
 TOGETHER = (FLOW, PRESSURE, RESERVOIR_LEVEL, DIFFERENTIAL_PRESSURE)
 """What is 0 with the temperatures of a main."""
@@ -33,6 +35,12 @@ SORTS = 2
 
 POLLS = 2
 """So many zeros at least are no slip."""
+
+LINGERS = 300.0
+"""Seconds after which a meter that still says 0, while the rest of its unit measures, is right."""
+
+AS_BEFORE = 0.5
+"""From this share of what it was on the flow of a branch goes on."""
 
 
 @dataclass(frozen=True)
@@ -88,34 +96,38 @@ def _windows(view: View) -> dict[Metric, Window]:
         window = view[metric]
         if not len(window):
             continue
-        loops = whole.loop[_place(whole, window)]
+        place = _place(whole, window)
+        loops, branched = whole.loop[place], whole.branched[place]
         values = window.values.copy()
         for loop, dead in spans.items():
-            rows = np.flatnonzero(loops == loop)
-            values[rows] = np.where(_zero_at(window, rows, dead), np.nan, values[rows])
+            mine = loops == loop
+            # branches that are read by themselves do not start again with the unit: their 0 is one
+            apart = ~np.isin(window.clock, window.clock[mine & ~branched])
+            rows = np.flatnonzero(mine & ~(branched & apart & (mine & ~branched).any()))
+            zero = _zero_at(window, rows, dead)
+            values[rows] = np.where(zero | _lingering(window, rows, zero), np.nan, values[rows])
         found[metric] = replace(window, values=values)
     return found
 
 
 def _suspects(view: View, whole: Places) -> Iterator[int]:
-    """Yield loops of whose mains a temperature was 0; without any, those whose level was."""
-    zero, said = (np.zeros((2, len(whole.loops)), np.bool_) for _ in range(2))
-    for number, metric in enumerate((COOLANT_TEMPERATURE, RESERVOIR_LEVEL)):
+    """Yield loops of whose mains a temperature or the level was 0."""
+    zero = np.zeros(len(whole.loops), np.bool_)
+    for metric in (COOLANT_TEMPERATURE, RESERVOIR_LEVEL):
         window = view[metric]
         if len(window) and window.values.size:
             place = _place(whole, window)
             mine = ~whole.branched[place]
             loop = whole.loop[place[mine]]
-            np.logical_or.at(zero[number], loop, (window.values[mine] == 0.0).any(axis=1))
-            np.logical_or.at(said[number], loop, np.isfinite(window.values[mine]).any(axis=1))
-    yield from np.flatnonzero(zero[0] | (zero[1] & ~said[0])).tolist()
+            np.logical_or.at(zero, loop, (window.values[mine] == 0.0).any(axis=1))
+    yield from np.flatnonzero(zero).tolist()
 
 
 def _leads(view: View, whole: Places, loop: int) -> tuple[Window, NDArray[np.intp]]:
-    """Return the rows of a main that lead: its temperatures, its level where none is read."""
+    """Return the rows of a main that lead: its temperatures, its level where none was 0."""
     temperatures = view[COOLANT_TEMPERATURE]
     warm = _mains(temperatures, whole, loop)
-    if len(warm) and np.isfinite(temperatures.values[warm]).any():
+    if len(warm) and (temperatures.values[warm] == 0.0).any():
         return temperatures, warm
     return view[RESERVOIR_LEVEL], _mains(view[RESERVOIR_LEVEL], whole, loop)
 
@@ -158,12 +170,14 @@ def _all_zero(window: Window, rows: NDArray[np.intp]) -> Floats:
 
 
 def _branches_flow(window: Window, whole: Places, loop: int, moments: Floats) -> bool:
-    """Return whether most branches of a loop have flow since a moment, none of them at zero."""
+    """Return whether most branches of a loop flow on since a moment, as they did before."""
     place = _place(whole, window)
     rows = np.flatnonzero((whole.loop[place] == loop) & whole.branched[place])
     with np.errstate(invalid="ignore"):
-        since = np.where(window.times[rows] >= moments[0], window.values[rows], np.nan)
-        flow = (since > 0.0).any(axis=1) & ~(since == 0.0).any(axis=1)
+        values, later = window.values[rows], window.times[rows] >= moments[0]
+        usual = row_median(np.where(later, np.nan, values))[:, None]
+        low = later & ~((values > 0.0) & ~(values < AS_BEFORE * usual)) & np.isfinite(values)
+        flow = (later & np.isfinite(values)).any(axis=1) & ~low.any(axis=1)
     return bool(2 * flow.sum() > len(rows))
 
 
@@ -175,6 +189,20 @@ def _zero_at(window: Window, rows: NDArray[np.intp], moments: Floats) -> Bools:
     with np.errstate(invalid="ignore"):
         away = np.fmin(np.abs(times - moments[at]), np.abs(times - moments[after]))
         return np.asarray((values == 0.0) & (away <= window.period[rows][:, None]), np.bool_)
+
+
+def _lingering(window: Window, rows: NDArray[np.intp], zero: Bools) -> Bools:
+    """Return where rows say 0 ever since one of some zeros, not for long after it ([row, k])."""
+    times, values = window.times[rows], window.values[rows]
+    columns = np.arange(values.shape[1])
+    alive = np.maximum.accumulate(
+        np.where(np.isfinite(values) & (values != 0.0), columns, -1), axis=1
+    )
+    dead = np.maximum.accumulate(np.where(zero, columns, -1), axis=1)
+    newest = np.take_along_axis(times, np.maximum(dead, 0), axis=1)
+    with np.errstate(invalid="ignore"):
+        soon = (times - newest <= LINGERS) & (values == 0.0)
+    return np.asarray(soon & (dead > alive), np.bool_)
 
 
 def _mains(window: Window, whole: Places, loop: int) -> NDArray[np.intp]:

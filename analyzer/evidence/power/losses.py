@@ -2,7 +2,9 @@
 
 A meter says itself that the voltage is gone; or its current falls to nothing while the partner
 takes over at the same moment; or the meter, fed by what it measures, falls silent while the
-partner takes over. A rack that is switched off loses its current too, and nobody takes it over.
+partner takes over. A rack that is switched off loses its current too, and nobody takes it over. A
+phase on which current flows has voltage, whatever its meter says; and a meter that says that all is
+gone while the partner carries what it did may only be starting again, so that it is waited for.
 What was usual before is remembered with the finding: a loss may last longer than the window.
 """
 
@@ -13,6 +15,7 @@ import numpy as np
 
 from analyzer.evidence.durations import Bools, fresh, last_polls, unbroken
 from analyzer.evidence.power.feeds import PHASES, Feeds, Places
+from analyzer.evidence.power.takeover import POLLS, STANDS_OUT, before_it, gain, swing
 from fabrichealth.catalogue.power import FEED_CURRENT, FEED_VOLTAGE
 from fabrichealth.metric import Metric
 from fabrichealth.model import Finding, Floats, Labels, Place, View, Window
@@ -26,14 +29,10 @@ LEFT = 0.05
 """A feed whose current fell below this share of what it carried carries nothing."""
 LEAST = 0.01
 """A feed that carried less than this share of its rating cannot be seen to lose it."""
-LITTLE = 0.05
-"""Of one that carried less than this, what its partner took over must stand out of its swings."""
-STANDS_OUT = 3.0
-"""So many standard deviations from poll to poll do."""
-POLLS = 2
-SOON = 3
-"""Polls within which a partner takes over: what it carries more later is another load. So many
-before that say what it carried."""
+RESTARTS = 180.0
+"""Seconds within which an agent that starts again says what it measures."""
+NO_VOLTAGE, EMPTY, SILENT = "no voltage", "nothing carried", "silent meter"
+"""What a loss is known by: once it is called false, another one of them is news."""
 TAKEN = "taken"
 """Key of the amperes that the partner took over."""
 BEFORE = "before "
@@ -52,6 +51,7 @@ class Loss:
     value: float
     usual: float
     says: str
+    known_by: str
     taken: str = ""
     """What the partner says."""
     detail: Mapping[str, float] = field(default_factory=dict)
@@ -64,7 +64,8 @@ def losses(view: View, found: Feeds, share: float) -> Iterator[Loss]:
     told: set[str] = set()
     volts = view[FEED_VOLTAGE]
     alive = _alive(volts, before)
-    for one in (*_without_voltage(volts, before), *_taken(found, share, before)):
+    gone = _without_voltage(volts, found, share, before)
+    for one in (*gone, *_taken(found, share, before)):
         if one.name not in told and one.name not in alive:
             told.add(one.name)
             yield one
@@ -88,26 +89,54 @@ def _remembered(window: Window, rows: list[int], usual: Floats, word: str) -> di
     }
 
 
-def _without_voltage(window: Window, before: Mapping[str, Finding]) -> Iterator[Loss]:
+def _without_voltage(
+    window: Window, found: Feeds, share: float, before: Mapping[str, Finding]
+) -> Iterator[Loss]:
     usual = _usual(window, "volts", before)
     low = window.values < DEAD * usual[:, None]
     dead = last_polls(low, window, POLLS) & fresh(window) & (usual > 0)
     if not dead.any():
         return
-    since, _ = unbroken(low, window)
+    since, held = unbroken(low, window)
     names = [window.labels(row)[1] for row in range(len(window))]
+    flowing = _flowing(found, before)
+    dead &= [window.labels(row)[1:] not in flowing for row in range(len(window))]
     for name in dict.fromkeys(name for row, name in enumerate(names) if dead[row]):
         rows = [row for row, one in enumerate(names) if one == name]
         gone = [row for row in rows if dead[row]]
         first = gone[int(np.argmin(since[gone]))]
+        young = name not in before and held[first] < RESTARTS
+        if young and _nobody_took(found, name, float(since[first]), share):
+            continue
         phases = " and ".join(window.labels(row)[2] for row in gone)
         what = "" if len(gone) == len(rows) else f" on phase {phases} of {len(rows)}"
         yield Loss(
             name, float(since[first]), float(window.last_at[first]), FEED_VOLTAGE,
             window.labels(first), float(window.last[first]), float(usual[first]),
-            f"{window.last[first]:.0f} V{what}, {usual[first]:.0f} V before",
+            f"{window.last[first]:.0f} V{what}, {usual[first]:.0f} V before", NO_VOLTAGE,
             detail=_remembered(window, rows, usual, "volts"),
         )  # fmt: skip
+
+
+def _flowing(found: Feeds, before: Mapping[str, Finding]) -> set[tuple[str, ...]]:
+    """Return the (feed, phase) on which a current flows that is no rest of a meter's."""
+    current, rating = found.current, np.nan_to_num(found.breaker[found.feed_of])
+    least = np.fmax(LEFT * _usual(current, "amperes", before), LEAST * rating)
+    with np.errstate(invalid="ignore"):
+        flows = np.flatnonzero(found.heard & (current.last > least))
+    return {current.labels(row)[1:] for row in flows.tolist()}
+
+
+def _nobody_took(found: Feeds, name: str, moment: float, share: float) -> bool:
+    """Return whether a feed's own current is gone and its partner carries what it did."""
+    feed = found.names.index(name) if name in found.names else -1
+    mine = np.flatnonzero(found.feed_of == feed) if feed >= 0 else np.empty(0, np.intp)
+    if not len(mine) or found.partner[feed] < 0 or not len(its := found.others(feed)):
+        return False
+    current = found.current
+    carried = float(np.nansum(before_it(current.select(mine), moment, after=False)))
+    # what is not known yet (its second poll is not there) is waited for as well
+    return carried > 0 and not gain(current, its, moment, after=False) >= share * carried
 
 
 def _alive(window: Window, before: Mapping[str, Finding]) -> set[str]:
@@ -126,9 +155,10 @@ def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterato
     current = found.current
     usual = _usual(current, "amperes", before)
     low = current.values < LEFT * usual[:, None]
-    empty = last_polls(low, current, POLLS) & found.heard
+    empty = np.asarray(last_polls(low, current, POLLS) & found.heard, np.bool_)
     since, _ = unbroken(low, current)
-    lost = _lost_themselves(found, np.asarray(empty, np.bool_))
+    used = _used(found, usual)
+    lost = _lost_themselves(found, empty | ~used)
     for feed in np.flatnonzero(found.partner >= 0).tolist():
         mine = np.flatnonzero(found.feed_of == feed)
         its = found.others(feed)
@@ -136,23 +166,24 @@ def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterato
             continue
         known = before.get(found.names[feed])
         silent = not found.heard[mine].any()
-        if not silent and not empty[mine].all():
+        if not silent and not (used[mine].any() and empty[mine[used[mine]]].all()):
             continue
         if not len(mine):
             if known is not None and TAKEN in known.detail:
                 yield _still_silent(found, feed, its, known, lost)
             continue
-        moment = float(np.max(current.last_at[mine]) if silent else np.min(since[mine]))
+        moment = float(
+            np.max(current.last_at[mine]) if silent else np.nanmin(since[mine[used[mine]]])
+        )
         if known is not None and TAKEN in known.detail:
             moment, gained = min(moment, known.since), known.detail[TAKEN]
             carried = float(np.nansum(usual[mine]))
         else:
-            carried = float(np.nansum(_just_before(current.select(mine), moment, after=silent)))
-            gained = _gain(current, its, moment, after=silent)
+            carried = float(np.nansum(before_it(current.select(mine), moment, after=silent)))
+            gained = gain(current, its, moment, after=silent)
             rating = np.nan_to_num(found.breaker[feed]) * len(mine)
-            least = share * carried
-            if carried <= LITTLE * rating:
-                least = max(least, STANDS_OUT * _swing(current, its, moment, after=silent))
+            usually = swing(current, its, moment)
+            least = max(share * carried, STANDS_OUT * usually)
             if carried <= LEAST * rating or not gained >= least:
                 continue
         row = int(mine[0])
@@ -164,6 +195,7 @@ def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterato
             current.labels(row), float(current.last[row]), float(usual[row]),
             f"carried {carried:.0f} A over its phases, and "
             + ("says nothing any more" if silent else "carries nothing now"),
+            SILENT if silent else EMPTY,
             _took(found, its, former, lost),
             {TAKEN: gained, **former, **_remembered(current, mine.tolist(), usual, "amperes")},
         )  # fmt: skip
@@ -178,13 +210,20 @@ def _still_silent(
     return Loss(
         name, known.since, float(np.max(found.current.last_at[its])), FEED_CURRENT,
         (found.racks[feed], name, PHASES[0]), 0.0, carried,
-        f"carried {carried:.0f} A over its phases, and says nothing any more",
+        f"carried {carried:.0f} A over its phases, and says nothing any more", SILENT,
         _took(found, its, _kept(known, BEFORE), lost), known.detail,
     )  # fmt: skip
 
 
 def _kept(known: Finding, word: str) -> dict[str, float]:
     return {key: one for key, one in known.detail.items() if key.startswith(word)}
+
+
+def _used(found: Feeds, usual: Floats) -> Bools:
+    """Return which phases carry anything beside the fullest of their feed ([s])."""
+    fullest = np.zeros(len(found.names))
+    np.fmax.at(fullest, found.feed_of, usual)
+    return np.asarray((usual > 0) & (usual >= LEFT * fullest[found.feed_of]), np.bool_)
 
 
 def _lost_themselves(found: Feeds, empty: Bools) -> frozenset[str]:
@@ -196,7 +235,7 @@ def _lost_themselves(found: Feeds, empty: Bools) -> frozenset[str]:
 
 def _former(found: Feeds, its: Places, moment: float, *, after: bool) -> dict[str, float]:
     """Return what each feed that carries on carried before a moment, amperes over its phases."""
-    earlier = _just_before(found.current.select(its), moment, after=after)
+    earlier = before_it(found.current.select(its), moment, after=after)
     of = found.feed_of[its]
     former = {found.names[feed]: float(np.sum(earlier[of == feed])) for feed in np.unique(of)}
     return {BEFORE + name: amperes for name, amperes in former.items() if np.isfinite(amperes)}
@@ -215,49 +254,3 @@ def _took(found: Feeds, its: Places, former: Mapping[str, float], lost: frozense
         return ""
     carry = "carries" if len(others) == 1 else "carry"
     return f"{' and '.join(others)} {carry} {more:.0f} A more since then"
-
-
-def _earlier(window: Window, moment: float, *, after: bool) -> Floats:
-    """Return what rows said before a moment, NaN since ([s, k]); `after` as in `_gain`."""
-    step = _half_a_period(window)
-    with np.errstate(invalid="ignore"):
-        return np.where(window.times <= moment + (step if after else -step), window.values, np.nan)
-
-
-def _just_before(window: Window, moment: float, *, after: bool) -> Floats:
-    """Return what rows said in their last polls before a moment ([s]); `after` as in `_gain`.
-
-    Not what they said for half an hour: a job may have begun or ended meanwhile.
-    """
-    values = _earlier(window, moment, after=after)
-    rank = np.cumsum(np.isfinite(values)[:, ::-1], axis=1)[:, ::-1]  # 1 for the newest of each row
-    return row_quantile(np.where(rank <= SOON, values, np.nan), 0.5)
-
-
-def _swing(window: Window, rows: Places, moment: float, *, after: bool) -> float:
-    """Return the standard deviation of a sum of rows from poll to poll before a moment, amperes."""
-    steps = np.abs(np.diff(_earlier(window.select(rows), moment, after=after), axis=1))
-    return float(np.nansum(row_quantile(steps, 0.5))) if steps.size else float("nan")
-
-
-def _half_a_period(window: Window) -> float:
-    period = window.period[np.isfinite(window.period)]
-    return float(np.median(period)) / 2 if len(period) else 0.0
-
-
-def _gain(window: Window, rows: Places, moment: float, *, after: bool) -> float:
-    """Return by how much the sum of rows grew at a moment (NaN if either side is unknown).
-
-    `after`: the moment is the last one before it happened, not the first one of it.
-    """
-    one = window.select(rows)
-    step, earlier = _half_a_period(one), _just_before(one, moment, after=after)
-    if not np.isfinite(earlier).all():
-        return float("nan")
-    with np.errstate(invalid="ignore"):
-        later = (one.times > moment + (step if after else -step)) & np.isfinite(one.values)
-    soon = later & (np.cumsum(later, axis=1) <= SOON)
-    if (soon.sum(axis=1) < POLLS).any():
-        return float("nan")
-    took = row_quantile(np.where(soon, one.values, np.nan), 0.5)
-    return float(np.sum(took - earlier))

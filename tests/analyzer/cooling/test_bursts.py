@@ -88,7 +88,9 @@ def test_a_leak_says_what_it_rests_on_and_where() -> None:
         ten_litres_at_once(story)
 
     (leak,) = told(polled(healthy(), 60.0, wet, 6.0), OF)
-    assert leak.grounds == ("burst cdu-1", "rope r1", "rope r3")
+    (burst, *ropes) = leak.grounds
+    assert burst.startswith("burst cdu-1 at 20")
+    assert ropes == ["rope r1", "rope r3"]
     assert leak.because.startswith("cdu-1/r1 and cdu-1/r3 lose coolant")
 
 
@@ -206,6 +208,78 @@ def test_a_unit_that_starts_again_has_lost_nothing(seconds: float, warm: bool) -
     for polls in (2, 3, 5):
         story = polled(healthy(), seconds, restarts, polls * seconds / 60.0)
         assert told(story) == []
+
+
+@pytest.mark.parametrize("says", [33.0, np.nan], ids=["live on", "are not read"])
+def test_a_unit_that_starts_again_though_its_temperatures_do_not_say_so(says: float) -> None:
+    """They hang on another module; the branches' meters tell that water flows on."""
+
+    def restarts(story: Story) -> None:
+        zeros(story, 3, 20.0)
+        away = (story.after > 0) & (story.after <= 60.0)
+        for point in ("supply", "return"):
+            key = (cooling.COOLANT_TEMPERATURE, (LOOP, "", point))
+            story.set(*key, np.where(away, says, 32.0))
+
+    for polls in (2, 3, 5):
+        assert told(polled(healthy(), 20.0, restarts, polls / 3.0)) == []
+
+
+def test_a_meter_that_says_0_a_little_longer_than_its_unit_has_not_measured_yet() -> None:
+    def restarts(story: Story) -> None:
+        zeros(story, 2, 10.0)
+        later = (story.after > 0) & (story.after <= 60.0)
+        story.set(*LEVEL, np.where(later, 0.0, story.values[LEVEL]))
+        story.set(*PRESSURE, np.where(later, 0.0, story.values[PRESSURE]))
+
+    for minutes in (0.5, 0.8, 1.0, 1.5):
+        assert told(polled(healthy(), 10.0, restarts, minutes), OF) == []
+
+
+def test_a_burst_whose_branches_stop_as_well_is_no_unit_that_starts_again() -> None:
+    def burst(story: Story) -> None:
+        for metric, labels in list(story.values):
+            if metric in UNIT and metric is not cooling.COOLANT_TEMPERATURE and labels[0] == LOOP:
+                left = 0.05 if labels[1] in RACKS else 0.0
+                story.times(metric, labels, 1.0 - (1.0 - left) * story.grown(0))
+
+    assert told(polled(healthy(), 60.0, burst, 3.0), OF)
+
+
+@pytest.mark.parametrize("seconds", [10.0, 20.0, 60.0])
+def test_a_few_litres_at_once_are_no_leak_that_goes_on(seconds: float) -> None:
+    """Wherever in the window the step lies."""
+    before: list[Finding] = []
+    for minutes in (3.0, 5.0, 6.0):
+        story = polled(healthy(), seconds, lambda story: lost(story, 3.0), minutes)
+        before = told(story, OF, before=before)
+        assert before == []
+
+
+@pytest.mark.parametrize(("seconds", "high"), [(10.0, 20.0), (60.0, 120.0), (60.0, 600.0)])
+def test_a_level_that_read_too_high_for_a_while_and_comes_back_is_no_burst(
+    seconds: float, high: float
+) -> None:
+    def too_high(story: Story) -> None:
+        away = (story.after > 0) & (story.after <= high)
+        story.set(*LEVEL, np.where(away, 1.0, story.values[LEVEL]))
+
+    for later in (1, 2, 4):
+        story = polled(healthy(), seconds, too_high, (high + later * seconds) / 60.0)
+        assert told(story, OF) == []
+
+
+@pytest.mark.parametrize("left", [0.2, 0.7])
+def test_a_reservoir_that_bursts_after_it_was_filled_is_told(left: float) -> None:
+    """It falls below where it was, or its pressure falls with it."""
+
+    def filled_and_burst(story: Story) -> None:
+        story.set(*LEVEL, np.where(story.after > -400.0, 1.0, story.values[LEVEL]))
+        story.set(*LEVEL, np.where(story.after > 0, left, story.values[LEVEL]))
+        if left == 0.7:
+            story.times(*PRESSURE, 1.0 - 0.9 * story.grown(0))
+
+    assert told(polled(healthy(), 60.0, filled_and_burst, 3.0), OF)
 
 
 @pytest.mark.parametrize("warm", [True, False], ids=["temperatures", "branches alone"])

@@ -301,3 +301,25 @@ def test_pumps_alone_are_witness_enough(metric: Metric) -> None:
     story.set(cooling.FLOW, ("other", "", "supply"), np.full(len(story.at), 10.0))
     (finding,) = told(until(story, 1.0), OF)
     assert finding.rank is Severity.PAGE
+
+
+@pytest.mark.parametrize(("left", "stands"), [(0.0, True), (0.3, False)])
+def test_a_unit_that_says_nothing_hides_no_standstill_that_its_branches_see(
+    left: float, stands: bool
+) -> None:
+    """Its power is gone, and its pumps with it: the racks' own meters still speak."""
+
+    def without_power(story: Story) -> None:
+        for metric, labels in list(story.values):
+            if metric.labels[0] == "loop" and labels[0] == LOOP:
+                if labels[1] in RACKS:
+                    if metric is cooling.FLOW:
+                        story.times(metric, labels, 1.0 - (1.0 - left) * story.grown(0))
+                else:
+                    rest = story.values[metric, labels]
+                    story.set(metric, labels, np.where(story.after > 0, np.nan, rest))
+
+    story = healthy()
+    without_power(story)
+    (found,) = soon_and_later(story, 0.5)
+    assert [one.rank for one in found] == [Severity.PAGE] * stands

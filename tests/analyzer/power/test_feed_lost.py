@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from fabrichealth.kinds import Severity
+from fabrichealth.model import Floats
 from fabrichealth.topology import Device, Feed, Rack, Topology
 from tests.analyzer.power.racks import amperes, flat, noisy, said, step, volts
 from tests.analyzer.views import START
@@ -139,6 +140,104 @@ def test_a_little_load_that_ends_while_the_partner_swings_is_no_loss() -> None:
     swings = noisy(30.0, 0.1, 60)
     swings[40:43] = 32.0
     assert not said("power_feed_lost", amperes("r1-A", step(1.0, 0.0)), amperes("r1-B", swings))
+
+
+@pytest.mark.parametrize(
+    "left", [pytest.param(0.0, id="its meter lives"), pytest.param(NAN, id="dies")]
+)
+def test_a_feed_of_which_a_phase_is_not_used_is_lost_with_the_others(left: float) -> None:
+    (finding,) = said(
+        "power_feed_lost",
+        amperes("r1-A", step(24.0, left), "12"),
+        amperes("r1-A", step(0.0, left), "3"),
+        amperes("r1-B", step(22.0, 46.0), "12"),
+        amperes("r1-B", flat(0.0), "3"),
+    )
+    assert "carried 48 A over its phases" in finding.because
+    assert "r1-B carries 48 A more since then" in finding.because
+
+
+def training(seed: int, low: float, polls: int = 75) -> Floats:
+    """Return the share of its power that a job draws: less in three of ten polls."""
+    chance = np.random.default_rng(seed)
+    share = np.where(chance.random(polls) < 0.3, low, 1.0)
+    return np.asarray(share * (1 + 0.01 * chance.standard_normal(polls)), np.float64)
+
+
+@pytest.mark.parametrize("low", [0.4, 0.6])
+def test_an_agent_that_does_not_answer_while_training_swings_is_no_loss(low: float) -> None:
+    """Whatever the partner does at that moment it does at others too."""
+    for seed in range(12):
+        share = training(seed, low)
+        silent = np.where(np.arange(len(share)) >= 60, NAN, 30.0 * share)
+        for polls in (64, 68, 75):
+            assert not said(
+                "power_feed_lost",
+                amperes("r1-A", silent[:polls]),
+                amperes("r1-B", (28.0 * share)[:polls]),
+            )
+
+
+@pytest.mark.parametrize("left", [0.0, NAN], ids=["its meter lives", "dies"])
+def test_a_feed_is_lost_while_training_swings(left: float) -> None:
+    share = np.tile([1.0, 1.0, 1.0, 1.0, 1.0, 0.6, 0.6, 0.6], 8)
+    lost = np.arange(len(share)) >= 58  # in the middle of a swing to full power
+    (finding,) = said(
+        "power_feed_lost",
+        amperes("r1-A", np.where(lost, left, 30.0 * share)),
+        amperes("r1-B", np.where(lost, 60.0, 30.0) * share),
+    )
+    assert str(finding.about) == "r1-A"
+
+
+@pytest.mark.parametrize("earlier", [3, 10])
+def test_a_job_that_began_while_both_meters_were_away_is_no_loss(earlier: int) -> None:
+    """They are read by one switch; that of the partner answers some polls earlier again."""
+    a = [*flat(12.0, 40), *flat(NAN, 30), *flat(24.0, 20)]
+    b = [*flat(12.0, 40), *flat(NAN, 30 - earlier), *flat(24.0, 20 + earlier)]
+    for polls in range(66 - earlier, 80):
+        assert not said(
+            "power_feed_lost", amperes("r1-A", a[:polls]), amperes("r1-B", b[:polls])
+        )  # fmt: skip
+
+
+@pytest.mark.parametrize("phases", ["123", "3"])
+def test_a_phase_on_which_current_flows_has_voltage_whatever_its_meter_says(phases: str) -> None:
+    rest = "123".replace(phases, "")
+    assert not said(
+        "power_feed_lost",
+        volts("r1-A", step(230.0, 0.0), phases),
+        volts("r1-A", flat(230.0), rest),
+        *(amperes(feed, flat(24.0)) for feed in ("r1-A", "r1-B")),
+        volts("r1-B", flat(230.0)),
+    )
+
+
+def test_an_agent_that_starts_again_answers_zeros_for_a_while() -> None:
+    """Nobody took over what it says is gone; if it stays so the load is gone with its feed."""
+    told = [
+        bool(
+            said(
+                "power_feed_lost",
+                volts("r1-A", step(230.0, 0.0, 40 + polls)),
+                amperes("r1-A", step(24.0, 0.0, 40 + polls)),
+                volts("r1-B", flat(230.0, 40 + polls)),
+                amperes("r1-B", flat(24.0, 40 + polls)),
+                period=10.0,
+            )
+        )
+        for polls in (2, 3, 10, 25)
+    ]
+    assert told == [False, False, False, True]
+
+
+def test_a_loss_is_known_by_what_says_so() -> None:
+    """So that 0 V are news to who called the silence of the meter false."""
+    silent = [amperes("r1-A", step(24.0, NAN)), amperes("r1-B", step(22.0, 46.0))]
+    (first,) = said("power_feed_lost", *silent)
+    (then,) = said("power_feed_lost", volts("r1-A", step(230.0, 0.0)), before=[first])
+    assert (first.grounds, first.witnesses) == (("lost",), ("silent meter",))
+    assert (then.grounds, then.witnesses) == (("lost",), ("no voltage",))
 
 
 def ring() -> Topology:
