@@ -1,5 +1,5 @@
 # Every verb sets up what it needs. `make demo` and `make test` are all a fresh machine needs.
-.PHONY: demo test lint types imports generate bench setup system lock clean
+.PHONY: demo test checks tests lint types imports generate bench setup system lock clean
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3
@@ -36,8 +36,14 @@ system:
 demo: $(READY)
 	$(BIN)/fabrichealth demo --scenario $(SCENARIO) --minutes $(MINUTES)
 
-test: lint types imports fresh $(READY) system
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadscope
+# what is written is read beside what runs: most of the tests wait for servers now and then
+test: $(READY) system
+	@$(MAKE) --no-print-directory --jobs 2 checks tests
+
+checks: lint types imports fresh
+
+tests: $(READY)
+	$(BIN)/python -m pytest -n $(JOBS) --dist loadscope --durations=15
 
 lint: $(READY)
 	$(BIN)/ruff check .

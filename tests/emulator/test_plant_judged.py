@@ -50,18 +50,11 @@ LATE = 36_000.0
             id="both pumps trip",
         ),
         pytest.param(
-            [FeedLost(120, LATE, feed="r02-A")],
+            [FeedLost(120, LATE, feed="r02-A"), FeedLost(120, LATE, feed="r01-B")],
             4,
             10.0,
-            {("power.feed_lost", "page", "r02-A")},
-            id="a breaker is off, by Modbus",
-        ),
-        pytest.param(
-            [FeedLost(120, LATE, feed="r01-B")],
-            4,
-            10.0,
-            {("power.feed_lost", "page", "r01-B")},
-            id="a breaker is off, by SNMP",
+            {("power.feed_lost", "page", "r02-A"), ("power.feed_lost", "page", "r01-B")},
+            id="two breakers are off, by Modbus and by SNMP",
         ),
         pytest.param(
             [SupplyFails(60, LATE, rack="r01")],
