@@ -11,7 +11,7 @@ from tests.servers import Servers
 settings.register_profile(
     "house",
     settings.get_profile("ci" if "CI" in environ else "default"),
-    max_examples=50 if "CI" in environ else 100,
+    max_examples=30 if "CI" in environ else 100,
     deadline=None,
     suppress_health_check=[HealthCheck.too_slow],
 )

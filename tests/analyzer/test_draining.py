@@ -175,7 +175,7 @@ def test_a_plan_begins_with_what_loses_most_and_a_job_makes_it_more() -> None:
     assert busy[0].jobs == ("j",)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     st.lists(st.tuples(st.integers(0, 7), st.integers(0, 3)), min_size=1, max_size=20, unique=True),
     st.floats(0.3, 1.0),

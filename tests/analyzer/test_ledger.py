@@ -105,7 +105,7 @@ ledgers = st.builds(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=ONE_FOLDER)
+@settings(max_examples=20, deadline=None, suppress_health_check=ONE_FOLDER)
 @given(ledgers)
 def test_what_is_saved_is_what_is_loaded(tmp_path: Path, ledger: Ledger) -> None:
     path = tmp_path / "ledger.json"
@@ -140,7 +140,7 @@ shapes = st.recursive(
 )
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=ONE_FOLDER)
+@settings(max_examples=20, deadline=None, suppress_health_check=ONE_FOLDER)
 @given(
     st.fixed_dictionaries(
         {},

@@ -112,7 +112,7 @@ def test_gravity_is_the_contracts_order() -> None:
     assert all(graver.gravity > lighter.gravity for graver, lighter in pairwise(GRAVITY))
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(
     st.lists(
         st.tuples(

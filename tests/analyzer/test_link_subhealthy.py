@@ -128,7 +128,7 @@ def test_a_young_history_is_judged_from_what_is_there() -> None:
     assert finding.severity is Severity.PAGE
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.floats(0.0, 1e5), st.floats(1e-3, 1e18), st.floats(1.0, 50.0))
 def test_the_interval_holds_its_estimate_and_widens_with_bursts(
     count: float, exposure: float, fano: float

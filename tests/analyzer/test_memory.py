@@ -96,7 +96,7 @@ def histories(draw: st.DrawFn) -> list[Sample]:
     return samples
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(histories(), min_size=1, max_size=2), st.data())
 def test_is_what_a_plain_reading_gives_in_one_pass_or_in_many(
     every: list[list[Sample]], data: st.DataObject

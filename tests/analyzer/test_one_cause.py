@@ -36,7 +36,7 @@ def dead_switch(
     return Life(topology=topology, law=law, **more)  # type: ignore[arg-type]  # the store's, mostly
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=ANY_EXAMPLE)
+@settings(max_examples=4, deadline=None, suppress_health_check=ANY_EXAMPLE)
 @given(
     seed=st.integers(0, 2**32),
     period=st.sampled_from([1.0, 10.0, 15.0, 60.0]),

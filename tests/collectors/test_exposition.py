@@ -210,7 +210,7 @@ alphabet = st.sampled_from(
 )
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(
     first=st.binary(max_size=60) | st.lists(alphabet, max_size=30).map(b"".join),
     second=st.binary(max_size=60) | st.lists(alphabet, max_size=30).map(b"".join),

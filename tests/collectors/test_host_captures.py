@@ -185,7 +185,7 @@ def test_a_tree_and_tools_together_take_the_better_witness(tmp_path: Path) -> No
     assert values(taken, RX_BYTES)["capture", "eth0"] == 500.0
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=30)
 @given(
     st.binary(max_size=80)
     | st.sampled_from([STATISTICS, SETTINGS, FEC, MODULE]).map(lambda text: text[:40].encode())
@@ -218,7 +218,7 @@ FILES = st.dictionaries(
 )  # fmt: skip
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=80)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 @given(FILES, st.sets(st.sampled_from(["EINVAL", "EPERM", "EIO", "ENODEV", "nonsense"])))
 def test_any_tree_is_read_or_is_none_at_all(
     tmp_path: Path, files: dict[str, str], errors: set[str]

@@ -305,7 +305,7 @@ VALUES = st.integers(-1, 2**64 - 1) | st.sampled_from(["", "Eth1/1", "N/A"]) | s
 
 
 @settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     st.lists(

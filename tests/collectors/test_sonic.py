@@ -394,7 +394,7 @@ TEXTS = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=30, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
 def test_any_text_anywhere_is_a_value_or_a_refusal(tmp_path: Path, data: st.DataObject) -> None:
     rows = switch(1)

@@ -57,7 +57,7 @@ OPTIONS = {"modbus": {"mapping": "cdu_generic"}}
 every_source = pytest.mark.parametrize("kind", SOURCES.values(), ids=SOURCES)
 
 quickly = settings(
-    max_examples=40,
+    max_examples=20,
     deadline=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

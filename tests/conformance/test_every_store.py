@@ -388,7 +388,7 @@ MOVES = st.lists(BATCHES, max_size=5) | st.sampled_from(["maintain", "restart", 
 
 
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(moves=st.lists(MOVES, max_size=14), until=TIMES, seconds=st.floats(0.5, 9000))
 @pytest.mark.parametrize("kind", EMBEDDED)
@@ -495,7 +495,7 @@ STEPS = ONE_SOURCE | st.sampled_from(["maintain", "restart", "ask", "ask"])
 
 
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(steps=st.lists(STEPS, max_size=16), asked=st.lists(TIMES, min_size=17, max_size=17))
 @pytest.mark.parametrize("kind", EMBEDDED)

@@ -89,7 +89,7 @@ def after(fabric: Fabric, steps: int = STEPS) -> None:
         fabric.advance(began + number * STEP)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(
     faults=st.lists(st.sampled_from(FAULTS), unique_by=id, max_size=4),
     seed=st.integers(0, 99),
@@ -119,7 +119,7 @@ def _state(fabric: Fabric, port: str) -> EthernetState:
     return fabric.ethernet(port)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(data=st.data(), queues=st.integers(1, 8), flows=st.integers(1, 8))
 def test_rates_fill_what_there_is_and_no_more(data: st.DataObject, queues: int, flows: int) -> None:
     ways = data.draw(

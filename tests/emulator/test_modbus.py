@@ -49,7 +49,7 @@ def test_too_many_registers_are_refused(count: int) -> None:
     assert answer == b"\x83\x03"
 
 
-@settings(deadline=None, max_examples=40)
+@settings(deadline=None, max_examples=20)
 @given(data=st.binary(max_size=40))
 async def test_bytes_that_are_no_message_end_no_server(data: bytes) -> None:
     server = ModbusServer(ModbusUnits(lambda _: CELLS))

@@ -113,7 +113,7 @@ def step(state: ModuleState, quantity: str, value: float) -> float:
     return STEPS[quantity]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=75, deadline=None)
 @given(states())
 def test_every_monitor_is_read_within_a_step(state: ModuleState) -> None:
     told: dict[tuple[str, str, int], set[float]] = {}
@@ -127,7 +127,7 @@ def test_every_monitor_is_read_within_a_step(state: ModuleState) -> None:
     assert beyond == set()  # nothing is read that is not there
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=50, deadline=None)
 @given(states())
 def test_flags_and_conditions_are_read_as_they_are(state: ModuleState) -> None:
     kind, module = state.built, decode(read(image(state)))

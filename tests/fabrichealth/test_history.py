@@ -329,7 +329,7 @@ PIECES = st.lists(st.tuples(st.sampled_from("abc"), SAMPLES), max_size=8)
 
 
 @settings(
-    max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(pieces=PIECES, packed=st.booleans())
 def test_pieces_in_any_order_are_merged_and_written_back(
@@ -365,7 +365,7 @@ def test_pieces_in_any_order_are_merged_and_written_back(
 
 
 @settings(
-    max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
     raw=st.binary(max_size=300), gzipped=st.booleans(), form=st.sampled_from([b"", b"{", b"#\n"])

@@ -368,7 +368,7 @@ def test_a_file_that_cannot_be_read_is_named(
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=75, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_a_spoiled_site_file_is_taken_or_refused_in_one_line(

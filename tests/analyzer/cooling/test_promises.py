@@ -147,7 +147,7 @@ def test_every_fluid_has_a_law(name: str) -> None:
     assert (np.diff(fluid.thickness(np.array([20.0, 30.0, 40.0]))) < 0).all()
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(
     size=st.floats(0.1, 2.0), sign=st.sampled_from([-1.0, 1.0]), at=st.integers(3, 36),
     hours=st.sampled_from([0.0, 8.0, 12.0]),

@@ -38,7 +38,7 @@ def window_of(told: Polls) -> Window:
     return aligned(UTILIZATION, table, samples, START + SPAN, SPAN + 1.0)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(polls)
 def test_each_moment_holds_the_newest_reading_that_is_not_old(told: Polls) -> None:
     window = window_of(told)

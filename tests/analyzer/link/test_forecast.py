@@ -115,7 +115,7 @@ def test_the_same_readings_give_the_same_date() -> None:
 ANY = st.floats(-50, 50) | st.just(float("nan"))
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1e6), ANY), max_size=40))
 def test_any_past_gives_a_date_or_none(readings: list[tuple[float, float]]) -> None:
     at = START + np.sort(np.array([one for one, _ in readings], np.float64))

@@ -105,7 +105,7 @@ def test_without_codewords_nothing_is_said_and_without_errors_nothing_is_lost() 
     assert clean.seconds_to_loss(7.8e7) == float("inf")
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=30, deadline=None)
 @given(st.lists(st.floats(0, 1e12) | st.just(float("nan")), min_size=1, max_size=20))
 def test_any_histogram_gives_a_share_or_nothing(bins: list[Any]) -> None:
     found = tail_of(np.array(bins), KP4)

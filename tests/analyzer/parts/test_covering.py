@@ -100,7 +100,7 @@ def test_failures_that_come_together_everywhere_accuse_nobody() -> None:
     assert blame({"card": CARD}, np.repeat(ill, 2)) == []
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 @given(st.integers(0, 2**32), st.integers(0, 40), st.floats(0, 1))
 def test_every_group_explains_something_new(seed: int, ill: int, known: float) -> None:
     chance = np.random.default_rng(seed)
