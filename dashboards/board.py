@@ -28,8 +28,6 @@ class Query:
     legend: str = ""
     table: bool = False
     """Show the newest value as a row instead of a line."""
-    influx: str = ""
-    """InfluxQL that says the same, where the translation of `expr` cannot."""
 
     @cached_property
     def tree(self) -> Node:
@@ -75,7 +73,7 @@ class Name:
 class Question:
     """One panel and the question it answers.
 
-    `kind` is one of timeseries stat table state history bars heatmap nodegraph text.
+    `kind` is one of timeseries stat table state history heatmap nodegraph text.
 
     The queries of a heat map give one series a band, from the lowest up: what they are named is
     the band's name on the vertical axis, what they say its colour. Those of a node graph are a

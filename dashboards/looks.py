@@ -67,7 +67,6 @@ def _stat(one: Question) -> Plain:
 
 
 def _table(one: Question) -> Plain:
-    hidden = dict.fromkeys(("Time", "__name__", "job", "instance", *one.hidden), True)
     renamed = {"Value": one.called} if one.called else {}
     return {
         "type": "table",
@@ -75,7 +74,7 @@ def _table(one: Question) -> Plain:
         "options": {"showHeader": True, "cellHeight": "sm"},
         "transformations": [
             {"id": "merge", "options": {}},
-            {"id": "organize", "options": {"excludeByName": hidden, "renameByName": renamed}},
+            {"id": "organize", "options": {"excludeByName": _hidden(one), "renameByName": renamed}},
         ],
     }
 
@@ -109,26 +108,6 @@ def _history(one: Question) -> Plain:
     }
 
 
-def _bars(one: Question) -> Plain:
-    return {
-        "type": "bargauge",
-        "fieldConfig": _fields(one, color={"mode": "thresholds"}, min=0),
-        "options": {
-            "displayMode": "basic",
-            "legend": _no_legend(),
-            "maxVizHeight": 300,
-            "minVizHeight": 10,
-            "minVizWidth": 8,
-            "namePlacement": "auto",
-            "orientation": "horizontal",
-            "reduceOptions": _newest(),
-            "showUnfilled": True,
-            "sizing": "auto",
-            "valueMode": "color",
-        },
-    }
-
-
 def _heatmap(one: Question) -> Plain:
     """Return a heat map of series that are bands already."""
     return {
@@ -158,7 +137,6 @@ def _heatmap(one: Question) -> Plain:
 
 def _node_graph(one: Question) -> Plain:
     edges, nodes = "Value #A", "Value #B"
-    hidden = dict.fromkeys(("Time", "__name__", "job", "instance", *one.hidden), True)
     return {
         "type": "nodeGraph",
         "fieldConfig": {"defaults": {"unit": _unit(one)}, "overrides": []},
@@ -172,7 +150,7 @@ def _node_graph(one: Question) -> Plain:
             {
                 "id": "organize",
                 "options": {
-                    "excludeByName": hidden,
+                    "excludeByName": _hidden(one),
                     "renameByName": {edges: "mainstat", nodes: "mainstat", "Value": "mainstat"},
                 },
             },
@@ -197,7 +175,6 @@ _LOOKS: Mapping[str, Look] = {
     "table": _table,
     "state": _state,
     "history": _history,
-    "bars": _bars,
     "heatmap": _heatmap,
     "nodegraph": _node_graph,
     "text": _text,
@@ -238,6 +215,11 @@ def _other_units(one: Question) -> list[Plain]:
         for index, query in enumerate(one.queries)
         if one.unit_of(query) != first
     ]
+
+
+def _hidden(one: Question) -> Plain:
+    """Return the columns of a table that nobody looks at."""
+    return dict.fromkeys(("Time", "__name__", "job", "instance", *one.hidden), True)
 
 
 def _newest() -> Plain:

@@ -9,15 +9,13 @@ import orjson
 from aiohttp import web
 
 from fabrichealth import narrative
+from fabrichealth.cli._api import RECENT
 from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._incidents import events_of
 from fabrichealth.cli._picture import Pictures, layout, open_then
 from fabrichealth.runtime.exporter_format import takes_gzip
 from fabrichealth.topology import Topology
 from fabrichealth.web.server import Route
-
-RECENT = 900.0
-"""Seconds within which a reading is the present one."""
 
 KEPT = 2.0
 """Seconds for which the present picture is kept: many look at it at once."""

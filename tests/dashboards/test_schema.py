@@ -21,7 +21,6 @@ pytestmark = pytest.mark.skipif(
 )
 
 KINDS = {
-    "bargauge": "bargauge",
     "heatmap": "heatmap",
     "nodeGraph": "nodegraph",
     "stat": "stat",
@@ -33,7 +32,7 @@ KINDS = {
 }
 """Type of a panel -> folder of its types."""
 
-WITHOUT_FIELDS = frozenset({"bargauge", "nodeGraph", "stat", "text"})
+WITHOUT_FIELDS = frozenset({"nodeGraph", "stat", "text"})
 """Kinds that have no field settings of their own."""
 
 LOOSE = """

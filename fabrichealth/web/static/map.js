@@ -27,7 +27,6 @@ export class Map2D {
   place(fabric, domain, width) {
     this.fabric = fabric;
     const blocks = this.#blocks(domain);
-    const most = Math.max(1, ...blocks.map((one) => one.rows.length));
     const cells = blocks.reduce((sum, one) => sum + one.rows.flat().length, 0);
     const wide = Math.max(1, ...blocks.map((one) => Math.max(...one.rows.map((row) => row.length))));
     let size = cells > 4000 ? 7 : cells > 1500 ? 9 : cells > 400 ? 14 : 22;
@@ -47,9 +46,7 @@ export class Map2D {
       [x, column] = [x + blockWidth, column + 1];
     }
     this.at = new Map(this.cells.map((cell, index) => [cell.device, index]));
-    this.width = Math.min(width, PAD + perRow * blockWidth);
     this.height = y + deep + PAD;
-    this.most = most;
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = width * ratio;
     this.canvas.height = this.height * ratio;
