@@ -92,8 +92,10 @@ class Grid:
         if not first.any() and (width == (~np.isnan(self.times)).sum(axis=1)).all():
             return self
         most = int(width.max(initial=0))
-        times = _shifted(self.times, first, width, most)
-        values = _shifted(self.values, first[self.clock], width[self.clock], most)
+        times = _cut(self.times, first, first + width, most, right=False)
+        values = _cut(
+            self.values, first[self.clock], (first + width)[self.clock], most, right=False
+        )
         return Grid(self.series, self.clock, self.clocks, times, values).rows(has_any(values))
 
     def _read_by(self, moment: float) -> Ints:
@@ -161,8 +163,8 @@ class Grid:
         width = int((end - start).max(initial=0))
         polled = end > start
         at = np.full((int(self.clocks[polled].max(initial=-1)) + 1, width), np.nan)
-        at[self.clocks[polled]] = _right(self.times, start, end, width)[polled]
-        values = _right(self.values, start[self.clock], end[self.clock], width)
+        at[self.clocks[polled]] = _cut(self.times, start, end, width, right=True)[polled]
+        values = _cut(self.values, start[self.clock], end[self.clock], width, right=True)
         keep = has_any(values)
         series, clock = self.series, self.clocks[self.clock]
         if (series[1:] == series[:-1]).any():
@@ -172,30 +174,22 @@ class Grid:
         return Window(metric, table, series, values, at, clock, until, seconds)
 
 
-def _shifted(values: Floats, start: Ints, count: Ints, width: int) -> Floats:
-    """Return values[r, start[r] : start[r] + count[r]] from the left, NaN after."""
-    out = np.full((len(values), width), np.nan)
-    pairs = start * (values.shape[1] + 1) + count
-    for pair in np.unique(pairs):
-        mine = np.flatnonzero(pairs == pair)
-        first, many = divmod(int(pair), values.shape[1] + 1)
-        out[mine, :many] = values[mine, first : first + many]
-    return out
+def _cut(values: Floats, start: Ints, end: Ints, width: int, *, right: bool) -> Floats:
+    """Return values[r, start[r] : end[r]] at one edge of `width` columns, NaN in the others.
 
-
-def _right(values: Floats, start: Ints, end: Ints, width: int) -> Floats:
-    """Return values[r, start[r] : end[r]] aligned to the right of `width` columns."""
+    Most rows were read at the same polls: they are copied as one block, and the few that were not
+    are written over it.
+    """
     size = values.shape[1] + 1
     pairs = start * size + end
-    kinds = np.unique(pairs)
-    if len(kinds) == 1 and kinds[0] // size + width == kinds[0] % size:
-        return values[:, kinds[0] // size : kinds[0] % size].copy()
+    kinds, number = np.unique(pairs, return_counts=True)
     out = np.empty((len(values), width))
-    for pair in kinds:
-        mine = np.flatnonzero(pairs == pair)
-        first, stop = divmod(int(pair), size)
-        out[mine, width - (stop - first) :] = values[mine, first:stop]
-        out[mine, : width - (stop - first)] = np.nan
+    for rank, pair in enumerate(kinds[np.argsort(-number, kind="stable")].tolist()):
+        first, stop = divmod(pair, size)
+        mine = np.flatnonzero(pairs == pair) if rank else slice(None)
+        left = width - (stop - first) if right else 0
+        out[mine, :left], out[mine, left + stop - first :] = np.nan, np.nan
+        out[mine, left : left + stop - first] = values[mine, first:stop]
     return out
 
 
