@@ -4,7 +4,7 @@ Its conductance (heat over the mean temperature difference of the two sides) fal
 slime grow. Under a controlled supply temperature the facility valve opens to make up for it, so the
 approach alone tells little; the conductance, allowed for both flows, does. Stays quiet at low load,
 where the facility's water just became warmer (cooling.supply_hot), and without its temperature;
-where the facility has neither flow nor return meter, while the valve is less open than usual too.
+where the facility has neither flow nor return meter, at openings of its valve that are new too.
 """
 
 from collections.abc import Iterator

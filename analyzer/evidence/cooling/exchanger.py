@@ -13,6 +13,7 @@ from analyzer.evidence.cooling.balance import LEAST_LOAD, OFFSET
 from analyzer.evidence.cooling.baselines import reference
 from analyzer.evidence.cooling.far_side import far_side
 from analyzer.evidence.cooling.loops import FLOW_TO, WARM, Cooling
+from analyzer.evidence.cooling.unmetered import unmetered
 from analyzer.evidence.durations import Bools
 from fabrichealth.model import Floats
 from fabrichealth.model.quantiles import row_median, row_quantile
@@ -55,8 +56,8 @@ class Exchanger:
 def exchanger(cooling: Cooling) -> Exchanger:
     """Return the exchangers of all loops, worked out once a pass.
 
-    Where neither return nor flow of the facility is read the heat over the approach stands for
-    conductance, while the control valve is as open as usual: it does not change with load then.
+    Where neither return nor flow of the facility is read, what passes per kelvin between the
+    inlets at the same opening of the valve stands for conductance (`unmetered`).
     """
     return cooling.once("exchanger", lambda: _exchanger(cooling))
 
@@ -76,17 +77,13 @@ def _exchanger(cooling: Cooling) -> Exchanger:
         whole = np.log(heat / _mean(one, _so(read, np.maximum(least, 0.0)))) - FILM * np.log(
             cooling[FLOW_TO]
         )
-        short = np.where(side.as_open, np.log(heat / one), np.nan)
         flow = np.log(side.flow)
     known = np.asarray(np.isfinite(whole).any(axis=1), np.bool_)
-    raw = np.where(known[:, None], whole, short)
-    log, doubt = _allowed(cooling, raw, flow)
-    doubt += np.where(known[:, None], _apart(one, read, least, reference(cooling, raw)), 0.0)
-    # a control that holds the supply holds the approach too, and lets heat over it follow the load
-    usual_heat = row_median(np.where(reference(cooling, raw), heat, np.nan))
-    with np.errstate(all="ignore"):
-        other_load = np.abs(np.log(heat / usual_heat[:, None]))
-    doubt += np.where(known[:, None] | np.isnan(other_load), 0.0, other_load)
+    log, doubt = _allowed(cooling, whole, flow)
+    doubt += _apart(one, read, least, reference(cooling, whole))
+    less, unsure = unmetered(cooling, side.supply, judged)
+    log = np.where(known[:, None], log, less)
+    doubt = np.where(known[:, None], doubt, unsure)
     return Exchanger(log, doubt, known)
 
 

@@ -7,10 +7,13 @@ from scipy.optimize import brentq
 from fabrichealth.catalogue import accelerators, cooling, power
 from tests.analyzer.cooling.stories import (
     FLOW,
+    HOUR,
     LOOP,
+    ONSET,
     PER_KELVIN,
     RACKS,
     SIDE,
+    START,
     SUPPLY,
     Change,
     Story,
@@ -135,6 +138,21 @@ def test_scale_opens_an_end_that_met(off: float) -> None:
 @pytest.mark.parametrize("which", ["all", "no flow", "no return"])
 def test_scale_is_told_by_what_is_read_of_the_far_side(which: str) -> None:
     assert said(without(loop(fouled=0.35), which)) == {"exchanger_fouled cdu-1"}
+
+
+@pytest.mark.parametrize("kelvin", [-5.0, 5.0])
+def test_of_a_far_side_without_meters_weather_fouls_no_exchanger(kelvin: float) -> None:
+    """The control holds the supply: its valve closes in cold weather and the approach widens."""
+    story = without(loop(), "neither")
+    hours = (story.at - START - ONSET) / HOUR
+    far = kelvin * np.sin((hours - 4.0) * np.pi / 6.0)
+    story.plus(cooling.COOLANT_TEMPERATURE, (SIDE, "", "supply"), far)
+    back = SUPPLY + FULL / (PER_KELVIN * FLOW * len(RACKS))
+    usual = FULL / mean(6.0, back - FACILITY - FULL / (WATER * 300.0))
+    for place, more in enumerate(far.tolist()):
+        given = facility_flow(FULL, SUPPLY - more, usual)
+        story.values[VALVE][place] = min(given / WIDEST, 1.0)
+    assert said(story) == set()
 
 
 def test_of_a_far_side_without_meters_a_valve_that_is_as_open_tells() -> None:
