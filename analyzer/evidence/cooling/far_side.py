@@ -1,8 +1,8 @@
 """Far side: what the facility's water does at each exchanger, metered or worked out.
 
 What the loop gives off the facility takes up, so that of its flow and its return temperature one
-meter is enough: heat = density x heat capacity x flow x rise. With neither only the control valve tells anything
-(`unmetered`).
+meter is enough: heat = density x heat capacity x flow x rise. With neither only the control valve
+tells anything (`unmetered`).
 """
 
 from dataclasses import dataclass

@@ -1,9 +1,9 @@
 """Unmetered far sides: exchangers of which neither the facility's flow nor its return is read.
 
 What an exchanger gives off per kelvin between its two inlets depends on its wall and on both flows
-alone, not on load, weather or setpoint: effectiveness times the lesser capacity flow. The facility's
-flow follows the control valve, so that heat over that difference is held against what it was at the
-same opening, and nothing is said of openings that the past does not hold.
+alone, not on load, weather or setpoint: effectiveness times the lesser capacity flow. The
+facility's flow follows the control valve, so that heat over that difference is held against what it
+was at the same opening, and nothing is said of openings that the past does not hold.
 """
 
 import numpy as np
