@@ -6,10 +6,13 @@ they are not there. Two transponders and four amplifiers in a row are read every
 attenuator before the first amplifier fails the link for a minute, or darkens it for seconds.
 
 A run of labels is an event; it is found if any finding stands between its beginning and 15 s after
-its end. Findings outside, merged over gaps of 30 s, are false alarms. `site` are the defaults,
-whose holds are made for links that ail for hours; `quick` shortens every hold to two polls and
-changes no limit. Localised means that the worst finding names the segment before the first
-amplifier, and its receiving end.
+its end. Findings outside, merged over gaps of 30 s, are false alarms. A finding stands here while
+its newest evidence is of the last polls: that the analyzer holds on to a trouble which comes and
+goes is what an operator wants, and says nothing of one event. `site` are the defaults, whose holds
+are made for links that ail for hours; `quick` shortens every hold to two polls and changes no
+limit. Localised means that what is told of light names the receiving end of the segment before the
+first amplifier and no other, and what is told of errors and noise no port but that of the
+transponder behind it.
 """
 
 import argparse
@@ -17,7 +20,7 @@ import csv
 import gzip
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -45,8 +48,10 @@ CHAIN = ("SPO1", "Ampli1", "Ampli2", "Ampli3", "Ampli4", "SPO2")
 ILL_END = Port("Ampli1", "in")
 """The receiving end of the segment that the attenuator spoils."""
 TAIL, GAP = 15.0, 30.0
+BEHIND = Port("SPO2", "in")
+"""The transponder that receives what passed that segment."""
 STALE = 10.0
-"""A finding whose cause was seen longer ago than three polls says nothing of now."""
+"""A finding whose evidence is older than three polls says nothing of now."""
 DARK = -40.0
 QUICK: Mapping[str, Settings] = {
     "link_subhealthy": LinkSubhealthySettings(
@@ -122,9 +127,13 @@ def readings(row: Mapping[str, str]) -> Iterator[tuple[Metric, tuple[str, ...], 
                 yield metric, (device, place, "1"), max(float(row[key]), DARK)
 
 
-def alarms(told: Recording, settings: Mapping[str, Settings]) -> list[tuple[float, Finding]]:
-    """Return (moment, worst finding) of each poll at which anything stood."""
-    found: list[tuple[float, Finding]] = []
+Alarm = tuple[float, list[Finding]]
+"""A moment, and what stood then."""
+
+
+def alarms(told: Recording, settings: Mapping[str, Settings]) -> list[Alarm]:
+    """Return every poll at which anything stood."""
+    found: list[Alarm] = []
     with tempfile.TemporaryDirectory(prefix="fabrichealth-optical-") as folder:
         store = EmbeddedStore.open(Path(folder) / "store")
         judge = Judge(store, topology(), detectors(settings), Ledger())
@@ -139,25 +148,26 @@ def alarms(told: Recording, settings: Mapping[str, Settings]) -> list[tuple[floa
             standing = [
                 one
                 for one in judge.judge(at).findings
-                if one.rank >= Severity.TICKET and at - one.at <= STALE
+                if one.rank >= Severity.TICKET
+                and any(at - line.at <= STALE for line in one.evidence)
             ]
             if standing:
-                found.append((at, max(standing, key=lambda one: (one.kind.gravity, one.score))))
+                found.append((at, standing))
         store.close()
     return found
 
 
-def scored(told: Recording, found: list[tuple[float, Finding]]) -> tuple[str, ...]:
+def scored(told: Recording, found: list[Alarm]) -> tuple[str, ...]:
     """Return recall, precision, false alarms an hour, median delay and localisation."""
     delays, right, hits = [], 0, 0
     inside: set[float] = set()
     for began, ended in told.events:
-        mine = [(at, one) for at, one in found if began <= at <= ended + TAIL]
+        mine = [(at, every) for at, every in found if began <= at <= ended + TAIL]
         inside |= {at for at, _ in mine}
         if mine:
             hits += 1
             delays.append(mine[0][0] - began)
-            right += any(_localised(one) for _, one in mine)
+            right += _localised([one for _, every in mine for one in every])
     outside = [at for at, _ in found if at not in inside]
     false = sum(1 for place, at in enumerate(outside) if not place or at - outside[place - 1] > GAP)
     delay = f"{np.median(delays):.0f} s" if delays else "-"
@@ -167,9 +177,14 @@ def scored(told: Recording, found: list[tuple[float, Finding]]) -> tuple[str, ..
     )  # fmt: skip
 
 
-def _localised(finding: Finding) -> bool:
-    ends = {str(finding.about), str(finding.side)}
-    return str(ILL_END) in ends
+def _localised(told: Sequence[Finding]) -> bool:
+    lost_light = {str(one.about) for one in told if _of_light(one)}
+    others = {str(one.about) for one in told if not _of_light(one)}
+    return lost_light == {str(ILL_END)} and others <= {str(ILL_END), str(BEHIND)}
+
+
+def _of_light(finding: Finding) -> bool:
+    return any(line.metric is RX_POWER for line in finding.evidence)
 
 
 def main() -> None:
