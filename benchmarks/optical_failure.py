@@ -7,7 +7,7 @@ attenuator before the first amplifier fails the link for a minute, or darkens it
 
 A run of labels is an event; it is found if any finding stands between its beginning and 15 s after
 its end. Findings outside, merged over gaps of 30 s, are false alarms. A finding stands here while
-its newest evidence is of the last polls: that the analyzer holds on to a trouble which comes and
+it and its newest evidence are of the last polls: that the analyzer holds on to a trouble which comes and
 goes is what an operator wants, and says nothing of one event. `site` are the defaults, whose holds
 are made for links that ail for hours; `quick` shortens every hold to two polls and changes no
 limit. Localised means that what is told of light names the receiving end of the segment before the
@@ -149,7 +149,7 @@ def alarms(told: Recording, settings: Mapping[str, Settings]) -> list[Alarm]:
                 one
                 for one in judge.judge(at).findings
                 if one.rank >= Severity.TICKET
-                and any(at - line.at <= STALE for line in one.evidence)
+                and at - min(one.at, max(line.at for line in one.evidence)) <= STALE
             ]
             if standing:
                 found.append((at, standing))
