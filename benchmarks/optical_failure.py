@@ -7,12 +7,12 @@ attenuator before the first amplifier fails the link for a minute, or darkens it
 
 A run of labels is an event; it is found if any finding stands between its beginning and 15 s after
 its end. Findings outside, merged over gaps of 30 s, are false alarms. A finding stands here while
-it and its newest evidence are of the last polls: that the analyzer holds on to a trouble which comes and
-goes is what an operator wants, and says nothing of one event. `site` are the defaults, whose holds
-are made for links that ail for hours; `quick` shortens every hold to two polls and changes no
-limit. Localised means that what is told of light names the receiving end of the segment before the
-first amplifier and no other, and what is told of errors and noise no port but that of the
-transponder behind it.
+it and its newest evidence are of the last polls: that the analyzer holds on to a trouble which
+comes and goes is what an operator wants, and says nothing of one event. `site` are the defaults,
+whose holds are made for links that ail for hours; `quick` shortens every hold to two polls and
+changes no limit. Localised means that what is told of light names the receiving end of the segment
+before the first amplifier and no other, and what is told of errors and noise no port but that of
+the transponder behind it.
 """
 
 import argparse
