@@ -62,7 +62,12 @@ class Hccn(Source):
     settings_type = HccnSettings
     settings: HccnSettings
     privileges = (
-        Privilege("accelerators", "NPUs by hccn_tool, which wants to be root", root=True),
+        Privilege(
+            "accelerators",
+            "NPUs by hccn_tool, which wants to be root",
+            groups=("HwHiAiUser",),
+            root=True,
+        ),
     )
     metrics = tuple(dict.fromkeys((*port_map.METRICS, PORT_INFO)))
 
