@@ -31,7 +31,7 @@ PACKAGES := prometheus prometheus-alertmanager redis-server ethtool iproute2 \
 	chromium fonts-wqy-microhei
 system:
 	@sh tests/system-packages.sh $(PACKAGES)
-	@sh tests/node-packages.sh tests/dashboards/schema
+	@sh tests/node-packages.sh tests/dashboards/schema tests/deploy/crds
 
 demo: $(READY)
 	$(BIN)/fabrichealth demo --scenario $(SCENARIO) --minutes $(MINUTES)

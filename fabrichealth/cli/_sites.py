@@ -99,6 +99,15 @@ loops:
   - {name: cdu-1, device: cdu-1, kind: cold_plate, fluid: pg25, control: flow}
 """
 
+KUSTOMIZATION = """\
+# The files beside it as a ConfigMap; daemons are told which is theirs.
+apiVersion: kustomize.config.k8s.io/v1beta1
+kind: Kustomization
+configMapGenerator:
+  - name: fabrichealth-site
+    files:
+"""
+
 
 def files() -> dict[str, str]:
     """Return the site files and the topology that they name, by paths below `deploy/`."""
@@ -112,4 +121,5 @@ def files() -> dict[str, str]:
         found[f"sites/{name}.host.yaml"] = (
             f"{head}, for the collector on each host.\n{WHERE}{body}{HOST_TARGETS}"
         )
-    return found
+    listed = "".join(f"      - {path.partition('/')[2]}\n" for path in sorted(found))
+    return found | {"sites/kustomization.yaml": f"{MADE}.\n{KUSTOMIZATION}{listed}"}

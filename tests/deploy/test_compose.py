@@ -110,7 +110,8 @@ def loaded(name: str) -> Any:
 
 def mounted(service: str, place: str) -> Path:
     """Return what a service sees at a place of its own."""
-    for volume in SERVICES[service]["volumes"]:
+    volumes: list[str] = SERVICES[service]["volumes"]
+    for volume in volumes:
         host, inside, *_ = volume.split(":")
         if place.startswith(f"{inside}/") and host.startswith(".."):
             return (FOLDER / host / place.removeprefix(f"{inside}/")).resolve()

@@ -12,7 +12,9 @@ from tests.deploy.shipped import DEPLOY
 from tests.fabrichealth.terminal import Terminal
 
 SITES = sorted(
-    path.name for path in (DEPLOY / "sites").glob("*.yaml") if path.name != "topology.yaml"
+    path.name
+    for path in (DEPLOY / "sites").glob("*.yaml")
+    if path.name not in {"topology.yaml", "kustomization.yaml"}
 )
 
 
