@@ -31,7 +31,7 @@ PACKAGES := prometheus prometheus-alertmanager redis-server ethtool iproute2 \
 	chromium fonts-wqy-microhei
 system:
 	@sh tests/system-packages.sh $(PACKAGES)
-	@sh tests/node-packages.sh tests/dashboards/schema
+	@sh tests/node-packages.sh tests/dashboards/schema tests/deploy/crds
 
 demo: $(READY)
 	$(BIN)/fabrichealth demo --scenario $(SCENARIO) --minutes $(MINUTES)
@@ -64,10 +64,14 @@ fresh: $(READY)
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 
-# new pins, when a dependency is added or renewed
+# new pins, when a dependency is added or renewed; those of the container are among those of all
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--no-emit-index-url --no-annotate --no-header
+CONTAINER := deploy/container
 lock:
-	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-		--no-annotate --no-header --all-extras --group dev pyproject.toml -o requirements.txt
+	$(LOCK) --all-extras --group dev pyproject.toml -o requirements.txt
+	$(LOCK) --all-extras -c requirements.txt pyproject.toml -o $(CONTAINER)/requirements.txt
+	echo "hatchling" | $(LOCK) -c requirements.txt - -o $(CONTAINER)/build-requirements.txt
 
 clean:
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -13,6 +13,7 @@ from typing import Any, ClassVar
 
 from pydantic import field_validator
 
+from collectors.privilege import Privilege
 from fabrichealth.errors import SourceUnavailable
 from fabrichealth.metric import Metric
 from fabrichealth.model import Poll, SeriesTable
@@ -101,6 +102,8 @@ class Source(ABC):
     local: ClassVar[bool] = False
     """Whether it reads this host where no address is given, and takes a path, or without schemes
     a name on the host, for one."""
+    privileges: ClassVar[tuple[Privilege, ...]] = ()
+    """What it needs on its host beyond what a plain user may."""
 
     closest: float | None = None
     """Seconds between visits below which a target tells nothing more, when it is watched closely;

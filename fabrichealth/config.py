@@ -100,7 +100,7 @@ class _File(Settings):
     topology: File | None = None
     events: File | None = None
     state: File = Path("/var/lib/fabrichealth")
-    listen: str = "127.0.0.1:9480"
+    listen: Address = "127.0.0.1:9480"
     web_config: File | None = None
     store: dict[str, Any] = Field(default_factory=dict)
     sources: dict[str, Any] = Field(default_factory=dict)

@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from fabrichealth.address import checked_url
+from fabrichealth.own_name import host_name
 from fabrichealth.settings import Duration, Settings
 from fabrichealth.yamlfile import Loc, YamlFile, text_of
 
@@ -62,9 +63,13 @@ Period = Annotated[Duration, Field(gt=0)]
 
 
 class TargetRow(Settings):
-    """One target; `name` is a device of the topology where it is one."""
+    """One target; `name` is a device of the topology where it is one.
 
-    name: Name = Field(min_length=1)
+    What is read on this very host may go without: it has the host's own name, so that one site file
+    serves every host.
+    """
+
+    name: Name = Field(default_factory=host_name, min_length=1)
     source: str
     address: Address = ""
     period: Period | None = None
@@ -134,6 +139,9 @@ def targets(
         kind = sources.get(row.source)
         if kind is None:
             raise file.error((*loc, "source"), unknown(row.source, sources))
+        if "name" not in row.model_fields_set and not _is_this_host(row, kind):
+            what = "name is missing; only what is read on this very host goes by the host's own"
+            raise file.error((*loc, "name"), what)
         key = (row.source, row.name)
         if key in seen:
             what = f"{row.source} {row.name} is a target already, in line {seen[key]}"
@@ -153,6 +161,12 @@ def targets(
             _check_alone(file, loc, row, sockets)
         found.append(row)
     return found
+
+
+def _is_this_host(row: TargetRow, kind: SourceKind) -> bool:
+    """Return whether a target is the host itself, as it is now."""
+    here = kind.local or not kind.schemes
+    return here and not row.address and row.root is None and row.capture is None
 
 
 def _with_capture(row: TargetRow, kind: SourceKind, base: Path) -> TargetRow:

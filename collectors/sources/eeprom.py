@@ -26,6 +26,7 @@ from collectors.optics import explanation, images
 from collectors.optics.columns import Cage, ModuleColumns
 from collectors.optics.reading import ModuleReader
 from collectors.optics.report import report
+from collectors.privilege import MODULE_MEMORY
 from collectors.protocols import sysfs
 from collectors.protocols.module import Memory
 from collectors.source import Source, SourceSettings, Target
@@ -64,6 +65,7 @@ class Eeprom(Source):
 
     settings_type = EepromSettings
     settings: EepromSettings
+    privileges = (MODULE_MEMORY,)
     metrics = optics.METRICS
     local = True
 

@@ -21,6 +21,7 @@ from collectors.maps.accelerator_names import accelerator
 from collectors.maps.columns import Columns
 from collectors.maps.lldp import Heard
 from collectors.maps.names import device_name
+from collectors.privilege import Privilege
 from collectors.protocols import hccn
 from collectors.protocols.hccn import Answer, UbPort
 from collectors.source import Source, SourceSettings, Target
@@ -60,6 +61,14 @@ class Hccn(Source):
 
     settings_type = HccnSettings
     settings: HccnSettings
+    privileges = (
+        Privilege(
+            "accelerators",
+            "NPUs by hccn_tool, which wants to be root",
+            groups=("HwHiAiUser",),
+            root=True,
+        ),
+    )
     metrics = tuple(dict.fromkeys((*port_map.METRICS, PORT_INFO)))
 
     def __init__(self, settings: HccnSettings, target: Target, table: SeriesTable) -> None:

@@ -34,6 +34,7 @@ from collectors.maps import kept_wraps
 from collectors.maps.columns import Columns
 from collectors.optics.columns import ModuleColumns
 from collectors.optics.reading import ModuleReader
+from collectors.privilege import MODULE_MEMORY, Privilege
 from collectors.protocols.lldpcli import Neighbors
 from collectors.source import Source, SourceSettings, Target
 from collectors.transports.ethtool import Kernel
@@ -82,6 +83,10 @@ class Host(Source):
 
     settings_type = HostSettings
     settings: HostSettings
+    privileges = (
+        MODULE_MEMORY,
+        Privilege("neighbors", "what lldpd hears, by its socket", groups=("_lldpd",)),
+    )
     closest = 0.1  # a driver asks its adapter for the counters at each reading
     metrics = tuple(
         dict.fromkeys(

@@ -24,6 +24,7 @@ from collectors.fabric.names import FabricNames
 from collectors.fabric.replies import FabricReplies, Said
 from collectors.maps.columns import Columns
 from collectors.maps.names import device_name
+from collectors.privilege import Privilege
 from collectors.protocols import ib_counters, ib_links, ibswinfo
 from collectors.protocols.ib_counters import PortCounters, QueryErrors
 from collectors.protocols.ib_links import LinkEnd, Links
@@ -73,6 +74,14 @@ class Ibtools(Source):
 
     settings_type = IbtoolsSettings
     settings: IbtoolsSettings
+    privileges = (
+        Privilege(
+            "fabric",
+            "the fabric by management packets",
+            devices=("char-infiniband_mad rw",),
+            udev='SUBSYSTEM=="infiniband_mad", KERNEL=="umad*", GROUP="fabrichealth", MODE="0660"',
+        ),
+    )
     metrics = tuple(dict.fromkeys(replies.METRICS))
 
     def __init__(self, settings: IbtoolsSettings, target: Target, table: SeriesTable) -> None:

@@ -22,6 +22,7 @@ from collectors.logs.counts import LogCounts
 from collectors.logs.quota import Quota
 from collectors.logs.watch import LogWatch
 from collectors.maps.log_rules import matched
+from collectors.privilege import Privilege
 from collectors.protocols import log_line, nvidia_proc, sysfs
 from collectors.protocols.log_line import Line
 from collectors.source import Source, SourceSettings, Target
@@ -70,6 +71,15 @@ class Kernlog(Source):
 
     settings_type = KernlogSettings
     settings: KernlogSettings
+    privileges = (
+        Privilege("journal", "the kernel's log in the journal", groups=("systemd-journal",)),
+        Privilege("files", "log files below /var/log", groups=("adm",)),
+        Privilege(
+            "syslog",
+            "what others send to a port below 1024",
+            capabilities=("CAP_NET_BIND_SERVICE",),
+        ),
+    )
     schemes = ("syslog+tcp", "syslog+udp")
     listens = True
     local = True

@@ -20,6 +20,7 @@ from collectors.host import ports
 from collectors.host.ports import HostPort, Naming
 from collectors.maps import mlxlink as port_map
 from collectors.maps.columns import Columns
+from collectors.privilege import Privilege
 from collectors.protocols import mlxlink, sysfs
 from collectors.protocols.mlxlink import Link
 from collectors.source import Source, SourceSettings, Target
@@ -59,6 +60,14 @@ class Mlxlink(Source):
 
     settings_type = MlxlinkSettings
     settings: MlxlinkSettings
+    privileges = (
+        Privilege(
+            "firmware",
+            "registers of the adapter's firmware by mlxlink, which wants to be root",
+            capabilities=("CAP_SYS_ADMIN",),
+            root=True,
+        ),
+    )
     metrics = tuple(dict.fromkeys((*port_map.METRICS, PORT_INFO)))
 
     def __init__(self, settings: MlxlinkSettings, target: Target, table: SeriesTable) -> None:

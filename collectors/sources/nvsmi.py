@@ -18,6 +18,7 @@ from collectors.maps import nvidia_smi as smi_map
 from collectors.maps.accelerator_names import FarEnds, accelerator, whole_pci
 from collectors.maps.columns import Columns
 from collectors.maps.names import device_name
+from collectors.privilege import Privilege
 from collectors.protocols import nvidia_smi
 from collectors.protocols.nvidia_smi import Gpu, Log, NvLinks
 from collectors.source import Source, SourceSettings, Target
@@ -51,6 +52,9 @@ class Nvsmi(Source):
 
     settings_type = NvsmiSettings
     settings: NvsmiSettings
+    privileges = (
+        Privilege("accelerators", "accelerators by nvidia-smi", devices=("char-nvidia* rw",)),
+    )
     metrics = tuple(dict.fromkeys((*smi_map.METRICS, ACCELERATOR_INFO)))
 
     def __init__(self, settings: NvsmiSettings, target: Target, table: SeriesTable) -> None:

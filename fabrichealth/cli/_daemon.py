@@ -16,12 +16,15 @@ from fabrichealth.cli._site import Setup, load
 from fabrichealth.errors import FabricHealthError, SiteError
 from fabrichealth.runtime.alertmanager import Alertmanager
 from fabrichealth.runtime.clock import Clock
-from fabrichealth.runtime.systemd import notify, reloading
+from fabrichealth.runtime.systemd import notify, reloading, watched
 from fabrichealth.web.access import Access, read_access
 from fabrichealth.web.page import Page
 from fabrichealth.web.server import application, serve
 
 log = logging.getLogger("fabrichealth")
+
+SIGNS = 3
+"""Signs of life within the span in which the service manager wants one."""
 
 
 async def live(
@@ -84,6 +87,8 @@ async def live(
         if serving is not None:
             serving(server.address)
         notify("READY=1")
+        if span := watched():
+            tasks.append(asyncio.create_task(_signs_of_life(span)))
         await stop.wait()
     finally:
         notify("STOPPING=1")
@@ -93,6 +98,13 @@ async def live(
         if server is not None:
             await server.close()
         await collecting.stop()
+
+
+async def _signs_of_life(span: float) -> None:
+    """Say that the loop turns, in which everything is polled, kept and served."""
+    while True:
+        notify("WATCHDOG=1")
+        await asyncio.sleep(span / SIGNS)
 
 
 async def _first_pass(collecting: Collecting, judged: Callable[[], None] | None) -> None:

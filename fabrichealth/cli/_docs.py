@@ -9,11 +9,13 @@ import json
 
 from analyzer.detector import Detector
 from collectors.maps.register_schema import json_schema
+from collectors.privilege import Privilege
 from collectors.source import Source
 from fabrichealth.cli import _optics_docs as optics
 from fabrichealth.cli._optics_docs import table
 from fabrichealth.cli._sample import told
 from fabrichealth.cli._site import DETECTORS, SOURCES
+from fabrichealth.cli._units import privileges
 from fabrichealth.kinds import KINDS
 from fabrichealth.metric import Metric
 from fabrichealth.plugins import item, modules, names
@@ -25,6 +27,7 @@ def files() -> dict[str, str]:
     """Return every generated page's text, by its path below `docs/`."""
     pages = {"reference/metrics.md": _metrics(), "reference/kinds.md": _kinds()}
     pages["reference/optics.md"] = optics.page()
+    pages["reference/privileges.md"] = _privileges()
     for name in names(DETECTORS):
         pages[f"reference/detectors/{name}.md"] = _detector(name)
     for name in names(SOURCES):
@@ -103,6 +106,32 @@ def _detector(name: str) -> str:
     )
 
 
+def _privileges() -> str:
+    rows = [
+        (
+            f"[{source}](sources/{source}.md)",
+            need.lets,
+            _granted(need),
+            f"[{source}-{need.name}](../../deploy/systemd/privileges/{source}-{need.name}.conf)",
+        )
+        for source, need in privileges()
+    ]
+    return (
+        "# Privileges\n\nWhat sources need on their host beyond what a plain user may; the others "
+        "need nothing. Each is a\ndrop-in for the unit that reads it; without it the source goes "
+        "on with what is left, and says so once.\n\n"
+    ) + table(("source", "to read", "needs", "drop-in"), rows)
+
+
+def _granted(need: Privilege) -> str:
+    """Return what a privilege consists of, in words."""
+    parts = ["root"] if need.root else []
+    parts += [f"`{one}`" for one in need.capabilities]
+    parts += [f"group `{one}`" for one in need.groups]
+    parts += [f"devices `{one}`" for one in need.devices]
+    return ", ".join(parts)
+
+
 def _source(name: str) -> str:
     kind = item(SOURCES, name, Source)
     module = importlib.import_module(f"{SOURCES}.{name}")
@@ -119,5 +148,13 @@ def _source(name: str) -> str:
         f"## Settings\n\nSection `sources: {{{name}: ..}}` of the site file; `period` and "
         f"`timeout` also in a target.\n\n"
         + table(("setting", "default", "what it does"), told(kind.settings_type))
+        + _needs(kind.privileges)
         + f"\n## What it can give\n\n{gives}\n"
     )
+
+
+def _needs(wanted: tuple[Privilege, ...]) -> str:
+    if not wanted:
+        return ""
+    rows = "".join(f"- {need.lets}: {_granted(need)}\n" for need in wanted)
+    return f"\n## What it needs on its host\n\n{rows}\nSee [privileges](../privileges.md).\n"

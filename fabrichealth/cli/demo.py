@@ -23,10 +23,10 @@ from fabrichealth import narrative
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import WELL, Command
 from fabrichealth.cli._daemon import live
-from fabrichealth.cli._own_name import host_name
 from fabrichealth.cli._site import load
 from fabrichealth.errors import UsageError
 from fabrichealth.history import write as write_history
+from fabrichealth.own_name import host_name
 from fabrichealth.plugins import constants
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.runtime.paths import StatePaths

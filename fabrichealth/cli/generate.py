@@ -5,7 +5,6 @@ from pathlib import Path
 
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
-from fabrichealth.cli._sample import files as sample_files
 from fabrichealth.errors import FabricHealthError, UsageError
 
 KINDS = ("dashboards", "alerts", "config", "docs")
@@ -53,7 +52,7 @@ def _files(name: str) -> list[tuple[str, str, str]]:
     elif name == "docs":
         from fabrichealth.cli._docs import files as found  # noqa: PLC0415 - imports every item
     else:
-        found = sample_files
+        from fabrichealth.cli._deploy import files as found  # noqa: PLC0415 - imports every item
     folder = "deploy" if name == "config" else name
     return [(folder, path, text) for path, text in found().items()]
 

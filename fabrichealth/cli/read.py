@@ -13,10 +13,10 @@ from fabrichealth.address import checked_url, shown
 from fabrichealth.cli import _polled, _terminal
 from fabrichealth.cli._captures import in_order, taken_at
 from fabrichealth.cli._command import AGAINST, WELL, Command
-from fabrichealth.cli._own_name import host_name
 from fabrichealth.cli._site import SOURCES, settings_for, source_type
 from fabrichealth.errors import SourceUnavailable, UsageError
 from fabrichealth.model import Poll, SeriesTable
+from fabrichealth.own_name import host_name
 from fabrichealth.plugins import names
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.settings import seconds_of

@@ -1,4 +1,7 @@
-"""systemd: telling the service manager that we are ready, reloading or stopping (sd_notify(3))."""
+"""systemd: telling the service manager that we are ready, alive, reloading or stopping.
+
+sd_notify(3) and sd_watchdog_enabled(3), without their library.
+"""
 
 import os
 import socket
@@ -28,3 +31,12 @@ def notify(state: str) -> bool:
 def reloading() -> str:
     """Return the message that a reload began, with the time that systemd wants beside it."""
     return f"RELOADING=1\nMONOTONIC_USEC={time.monotonic_ns() // 1000}"
+
+
+def watched() -> float | None:
+    """Return within how many seconds a sign of life (`WATCHDOG=1`) is wanted, None if none is."""
+    span = os.environ.get("WATCHDOG_USEC", "")
+    whom = os.environ.get("WATCHDOG_PID", "")
+    if not span.isdecimal() or int(span) == 0 or whom not in ("", str(os.getpid())):
+        return None
+    return int(span) / 1e6

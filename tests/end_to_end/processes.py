@@ -1,6 +1,7 @@
 """Processes under test and their real peers, on free ports of loopback."""
 
 import json
+import os
 import shutil
 import signal
 import socket
@@ -76,10 +77,14 @@ def needs(program: str) -> pytest.MarkDecorator:
 class Running:
     """A process of ours; ended by its number, and its output kept."""
 
-    def __init__(self, words: list[str], log: Path) -> None:
+    def __init__(self, words: list[str], log: Path, given: Mapping[str, str] | None = None) -> None:
+        """`given` stands in its environment beside ours."""
         self.log = log
+        environment = {**os.environ, **(given or {})}
         with log.open("ab") as out:
-            self.process = subprocess.Popen(words, stdout=out, stderr=out, cwd=log.parent)
+            self.process = subprocess.Popen(
+                words, stdout=out, stderr=out, cwd=log.parent, env=environment
+            )
 
     @property
     def said(self) -> str:
@@ -98,9 +103,9 @@ class Running:
             pytest.fail(f"still there {seconds:g} s after {how.name}:\n{self.said[-2000:]}")
 
 
-def fabrichealth(log: Path, *words: object) -> Running:
-    """Start a command of ours."""
-    return Running([sys.executable, "-m", "fabrichealth", *map(str, words)], log)
+def fabrichealth(log: Path, *words: object, given: Mapping[str, str] | None = None) -> Running:
+    """Start a command of ours, with this in its environment beside ours."""
+    return Running([sys.executable, "-m", "fabrichealth", *map(str, words)], log, given)
 
 
 def prometheus(folder: Path, scraped: str, rules: Path, alertmanager: str) -> tuple[Running, str]:

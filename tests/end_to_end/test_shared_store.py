@@ -1,7 +1,11 @@
-"""One site in pieces: two collectors and two analyzers on one VictoriaMetrics, beside one `run`."""
+"""One site in pieces: two collectors and two analyzers on one VictoriaMetrics, beside one `run`.
 
+They are started as the shipped units start them, on the shipped site file's store.
+"""
+
+import re
 import signal
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,6 +17,7 @@ import yaml
 from fabrichealth.catalogue.ports import UP
 from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE
 from fabrichealth.catalogue.watchers import ANALYSIS_SECONDS, SPOOLED_SAMPLES
+from tests.deploy import shipped
 from tests.end_to_end.emulated import CABLE, Emulated, Site
 from tests.end_to_end.processes import Running, answered, fabrichealth, fetched, until
 from tests.servers import Servers
@@ -22,12 +27,13 @@ LABELS = {"site": "in-pieces"}
 pytestmark = pytest.mark.timeout(300)  # five daemons start
 
 PARTS = {
-    "first": ("collect", "--shard", "1/2"),
-    "second": ("collect", "--shard", "2/2"),
-    "pod-a": ("analyze", "--domains", "pod-a"),
-    "the rest": ("analyze", "--domains", "pod-b,fabric"),
-    "whole": ("run",),
+    "first": ("fabrichealth-collect@", "1-2", {}),
+    "second": ("fabrichealth-collect@", "2-2", {}),
+    "pod-a": ("fabrichealth-analyze@", "pod-a", {}),
+    "the rest": ("fabrichealth-analyze@", "rest", {"DOMAINS": "pod-b,fabric"}),
+    "whole": ("fabrichealth", "", {}),
 }
+"""Unit that is shipped, its instance, and what its environment file says."""
 
 
 @dataclass
@@ -59,24 +65,21 @@ def hall(
     folder = tmp_path_factory.mktemp("hall")
     store = servers.victoria_metrics()
     topology = two_domains(emulated.supernode.topology, folder / "topology.yaml")
-    shared = {
-        "kind": "prometheus", "read": store, "write": f"{store}/api/v1/write",
-        "labels": LABELS, "lag": "4s",
-    }  # fmt: skip
+    plain = shipped.site("victoriametrics")
+    shared = {**moved(plain["store"], store), "labels": LABELS, "lag": "4s"}
+    own = {"topology": str(topology), "state": plain["state"], "listen": plain["listen"]}
     sites = {
-        name: Site(
-            folder / name,
-            emulated,
-            topology=str(topology),
-            **({} if name == "whole" else {"store": shared}),
-        )
+        name: Site(folder / name, emulated, **own, **({} if name == "whole" else {"store": shared}))
         for name in PARTS
     }
     running: list[Running] = []
     try:
-        for name, (command, *words) in PARTS.items():
-            site = sites[name]
-            site.daemon = fabrichealth(site.folder / "daemon.log", command, "-c", site.file, *words)
+        for name, (unit, instance, said) in PARTS.items():
+            site, settings = sites[name], shipped.unit(unit, instance)
+            more = {**said, "LISTEN": site.listen}
+            given = shipped.environment(settings, site.folder / "state", **more)
+            words = shipped.words(settings, site.file, given)
+            site.daemon = fabrichealth(site.folder / "daemon.log", *words, given=given)
             running.append(site.daemon)
         for name, site in sites.items():
             until(lambda site=site: fetched(f"{site.address}/-/ready"), name, 90)  # type: ignore[misc]  # called at once
@@ -89,6 +92,12 @@ def hall(
         emulated.fabric.dark.clear()
         for one in running:
             one.end(signal.SIGTERM, 30.0)
+
+
+def moved(store: Mapping[str, str], address: str) -> dict[str, str]:
+    """Return a store section whose server is at another address."""
+    return {key: re.sub(r"^http://[^/]+", address, value) for key, value in store.items()
+            if isinstance(value, str)}  # fmt: skip
 
 
 def two_domains(written: Path, path: Path) -> Path:

@@ -230,7 +230,16 @@ WRONG: dict[str, tuple[str, str, str]] = {
     ),
     "targets are a mapping": ("targets: {a: b}\n", "1: targets", "list"),
     "target is a word": ("targets:\n  - leaf-01\n", "2: targets.0", "mapping"),
-    "target without a name": ("targets:\n  - source: host\n", "2: targets.0.name", "is missing"),
+    "target without a name": (
+        'targets:\n  - {source: prom, address: "http://a/"}\n',
+        "2: targets.0.name",
+        "is missing",
+    ),
+    "tree of another host without a name": (
+        "targets: [{source: host, root: tree}]\n",
+        "1: targets.0.name",
+        "is missing",
+    ),
     "target without a source": ("targets:\n  - name: a\n", "2: targets.0.source", "is missing"),
     "target of no source": (
         "targets:\n  - {name: a,\n     source: b}\n",
@@ -285,6 +294,17 @@ WRONG: dict[str, tuple[str, str, str]] = {
     ),
     "notify is a mapping": ("notify: {kind: alertmanager}\n", "1: notify", "list"),
 }  # fmt: skip
+
+
+def test_this_host_goes_by_its_own_name_and_listens_where_the_environment_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("socket.gethostname", lambda: "host-007.example")
+    monkeypatch.setenv("LISTEN", "127.0.0.1:9481")
+    text = "listen: ${LISTEN}\ntargets: [{source: host}, {source: aer}]\n"
+    found = site(tmp_path, text).site
+    assert found.listen == "127.0.0.1:9481"
+    assert [row.name for row in found.targets] == ["host-007", "host-007"]
 
 
 @pytest.mark.parametrize(("text", "place", "words"), WRONG.values(), ids=WRONG)

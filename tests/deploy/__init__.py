@@ -1,0 +1,1 @@
+"""What `deploy/` ships, held against the real tools that will read it."""
