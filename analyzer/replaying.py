@@ -1,6 +1,6 @@
 """Replaying: the same judging on recorded telemetry, never looking ahead of its clock."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -38,6 +38,8 @@ class Replay:
     policy: Policy = field(default_factory=Policy)
     every: float = 10.0
     """Seconds between passes, as live; longer (to 5 min) if the history is polled less often."""
+    told: Callable[[float], None] = lambda share: None
+    """Called after each pass with the share of the history that is judged, 0 .. 1."""
     passes: int = 0
 
     def run(self) -> Iterator[Incident]:
@@ -68,6 +70,7 @@ class Replay:
         for now in self._moments(first, last, step, reach):
             self.passes += 1
             yield judge.judge(now)
+            self.told((now - first) / (last - first))
 
     def _moments(self, first: float, last: float, step: float, reach: float) -> Iterator[float]:
         """Yield when to judge; stretches of `reach` in which nothing was read are stepped over.

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -11,7 +10,6 @@ import orjson
 from aiohttp import web
 
 from fabrichealth import narrative
-from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.ports import SPEED, UP
 from fabrichealth.catalogue.verdicts import LINK_HEALTH, LINK_STATE, SECONDS_TO_VERDICT
 from fabrichealth.cli._collecting import Collecting
@@ -20,15 +18,13 @@ from fabrichealth.cli._draining import drain_plan
 from fabrichealth.cli._found_out import FoundOut
 from fabrichealth.cli._incidents import events_of
 from fabrichealth.cli._placing import MOST_ACCELERATORS, looked, placement_rows
+from fabrichealth.cli._series_asked import RECENT, series_asked
 from fabrichealth.events import EVENT_KINDS, parse
 from fabrichealth.metric import Metric
 from fabrichealth.model import Port
 from fabrichealth.web.server import Route
 
-RECENT = 900.0
-"""Seconds within which a reading is the present one."""
-
-MOST_ROWS, STREAM_QUEUE, MOST_EVENT_BYTES = 100_000, 1000, 65_536
+STREAM_QUEUE, MOST_EVENT_BYTES = 1000, 65_536
 
 
 class Api:
@@ -174,64 +170,8 @@ class Api:
         return rows
 
     async def _series(self, request: web.Request) -> web.Response:
-        """Answer `metric=NAME` and labels with newest values; `start` and `end` with all.
-
-        `limit` is how many series are wanted at most.
-        """
-        query = dict(request.query)
-        metric = METRICS.get(query.pop("metric", ""))
-        store = self._collecting.store
-        if metric is None:
-            raise web.HTTPBadRequest(text="metric= must name a metric of the catalogue\n")
-        if store is None:
-            raise web.HTTPNotFound(text="this daemon keeps no series; ask one started by `run`\n")
-        try:
-            start = float(query.pop("start")) if "start" in query else None
-            end = float(query.pop("end", self._collecting.clock.now()))
-            limit = int(query.pop("limit", MOST_ROWS))
-        except ValueError:
-            start = end = math.nan
-            limit = MOST_ROWS
-        if not math.isfinite(end) or not math.isfinite(start or 0.0):
-            raise web.HTTPBadRequest(
-                text="start= and end= are unix seconds, limit= is a whole number\n"
-            )
-        unknown = query.keys() - set(metric.labels)
-        if unknown:
-            raise web.HTTPBadRequest(text=f"{metric} has no label {unknown.pop()}\n")
-        rows = await asyncio.to_thread(self._series_rows, metric, query, start, end, limit)
-        return _rows(rows)
-
-    def _series_rows(
-        self,
-        metric: Metric,
-        wanted: Mapping[str, str],
-        start: float | None,
-        end: float,
-        limit: int,
-    ) -> list[dict[str, Any]]:
-        store = self._collecting.store
-        rows: list[dict[str, Any]] = []
-        if store is None:
-            return rows
-        within = RECENT if start is None else end - start
-        named_by_reading = start is None or self._collecting.setup.store.shared
-        newest = store.latest(metric, end, within) if named_by_reading else None
-        chosen = newest.series if newest is not None else store.table.of(metric)
-        for place, series in enumerate(chosen.tolist()):
-            labels = dict(zip(metric.labels, store.table.labels(series), strict=True))
-            if any(labels[name] != text for name, text in wanted.items()):
-                continue
-            row: dict[str, Any] = {"metric": str(metric), "labels": labels}
-            if newest is not None and start is None:
-                row |= {"value": newest.values[place], "at": newest.at[place]}
-            else:
-                at, values = store.one(series, start or 0.0, end)
-                row |= {"at": at, "values": values}
-            rows.append(row)
-            if len(rows) >= min(limit, MOST_ROWS):
-                break
-        return rows
+        """Answer `metric=NAME` and labels with newest values; `start` and `end` with all."""
+        return _rows(await series_asked(self._collecting, request.query))
 
     async def _stream(self, request: web.Request) -> web.StreamResponse:
         """Send one incident object per server-sent event, as they change."""

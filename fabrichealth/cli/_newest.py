@@ -1,4 +1,4 @@
-"""Newest values of series: from the store of a site, or from a running daemon."""
+"""Values of series, newest and past: from the store of a site, or from a running daemon."""
 
 import argparse
 from collections.abc import Iterator, Mapping
@@ -6,9 +6,12 @@ from contextlib import contextmanager
 from typing import NamedTuple, Protocol
 from urllib.parse import urlencode
 
+import numpy as np
+
 from fabrichealth.cli._incidents import rows
 from fabrichealth.cli._site import load
 from fabrichealth.metric import Metric
+from fabrichealth.model import Floats
 from fabrichealth.store.protocol import Store
 
 RECENT = 900.0
@@ -23,11 +26,22 @@ class Reading(NamedTuple):
     at: float
 
 
+Past = tuple[Floats, Floats]
+"""Times (unix seconds) and values of one series."""
+
+
 class Newest(Protocol):
-    """Answers with present values."""
+    """Answers with present values, and with what one series was before."""
 
     def of(self, metric: Metric, limit: int | None = None, **labels: str) -> list[Reading]:
         """Return the newest value of each series with these labels, so many at most."""
+        ...
+
+    def past(self, metric: Metric, labels: Mapping[str, str], start: float) -> Past:
+        """Return (at, values) of one series after `start` (unix seconds), ascending.
+
+        A label that is not given is the empty string; a series that never was is empty.
+        """
         ...
 
 
@@ -51,6 +65,13 @@ class InStore:
                 found.append(Reading(named, float(latest.values[place]), float(latest.at[place])))
         return found
 
+    def past(self, metric: Metric, labels: Mapping[str, str], start: float) -> Past:
+        """Return (at, values) of one series after `start`."""
+        series = self._store.table.find(metric, tuple(labels.get(one, "") for one in metric.labels))
+        if series is None:
+            return np.empty(0), np.empty(0)
+        return self._store.one(series, start, self._now)
+
 
 class AtDaemon:
     """Present values that a daemon answers with."""
@@ -71,6 +92,19 @@ class AtDaemon:
             Reading(row["labels"], float(row["value"]), float(row["at"]))
             for row in rows(self._asked, f"/api/v1/series?{urlencode(query)}")
         ]
+
+    def past(self, metric: Metric, labels: Mapping[str, str], start: float) -> Past:
+        """Return (at, values) of one series after `start`.
+
+        Raises:
+            SourceUnavailable: the daemon does not answer, or keeps no series.
+        """
+        named = {one: labels.get(one, "") for one in metric.labels}
+        query = {"metric": str(metric), **named, "start": repr(start), "limit": "1"}
+        found = rows(self._asked, f"/api/v1/series?{urlencode(query)}")
+        if not found:
+            return np.empty(0), np.empty(0)
+        return np.array(found[0]["at"], float), np.array(found[0]["values"], float)
 
 
 @contextmanager

@@ -9,10 +9,10 @@ import orjson
 from aiohttp import web
 
 from fabrichealth import narrative
-from fabrichealth.cli._api import RECENT
 from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._incidents import events_of
 from fabrichealth.cli._picture import Pictures, layout, open_then
+from fabrichealth.cli._series_asked import RECENT
 from fabrichealth.runtime.exporter_format import takes_gzip
 from fabrichealth.topology import Topology
 from fabrichealth.web.server import Route

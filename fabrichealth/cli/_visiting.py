@@ -1,8 +1,9 @@
 """Every target of a site once: devices over their protocols, captures from disk."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 from pathlib import Path
 
 from collectors.intake import Bounds, checked
@@ -35,11 +36,18 @@ class Visit:
 
 
 async def visits(
-    sources: Sequence[Source], rows: Sequence[TargetRow], table: SeriesTable
+    sources: Sequence[Source],
+    rows: Sequence[TargetRow],
+    table: SeriesTable,
+    told: Callable[[float], None] = lambda done: None,
 ) -> list[Visit]:
-    """Visit every target once, some at a time; each source is closed afterwards."""
+    """Visit every target once, some at a time; each source is closed afterwards.
+
+    `told` is called with how many were visited so far.
+    """
     gate = asyncio.Semaphore(AT_ONCE)
     bounds, clock = Bounds(table), Clock()
+    visited_yet = count(1)
 
     async def one(source: Source, row: TargetRow) -> Visit:
         async with gate:
@@ -52,6 +60,7 @@ async def visits(
                 return Visit(source, failures=[str(wrong)])
             finally:
                 await source.close()
+                told(next(visited_yet))
 
     return await asyncio.gather(*(one(*pair) for pair in zip(sources, rows, strict=True)))
 

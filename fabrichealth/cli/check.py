@@ -11,6 +11,7 @@ from collectors.source import Source
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._events import read_events, warn_of_strangers
+from fabrichealth.cli._progress import progress
 from fabrichealth.cli._site import Setup, load
 from fabrichealth.cli._visiting import Visit, visits
 from fabrichealth.config import Site
@@ -106,7 +107,8 @@ def _written(setup: Setup, name: str) -> bool:
 
 async def _probe(sources: list[Source], rows: list[TargetRow], table: SeriesTable) -> int:
     """Visit every target once, some at a time; say what each brought."""
-    results = [_told(visit) for visit in await visits(sources, rows, table)]
+    with progress("targets", len(rows)) as far:
+        results = [_told(visit) for visit in await visits(sources, rows, table, far)]
     for _, said in results:
         _terminal.say(said)
     well = sum(good for good, _ in results)

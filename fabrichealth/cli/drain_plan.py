@@ -7,8 +7,11 @@ the safe ones may be drained together.
 import argparse
 from typing import Any
 
+from rich.table import Table
+
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import WELL, Command
+from fabrichealth.cli._console import cell, draws, show
 from fabrichealth.cli._draining import drain_plan
 from fabrichealth.cli._incidents import arguments, incidents, rows, told
 from fabrichealth.cli._site import load
@@ -36,29 +39,54 @@ class DrainPlan(Command):
             steps = drain_plan(incidents(asked), setup.topology, told(asked.config), floor)
         for step in steps if asked.json else ():
             _terminal.tell(step)
-        if not asked.json:
+        if not asked.json and steps and draws():
+            show(drawn(steps))
+            _terminal.say(summary(steps))
+        elif not asked.json:
             _terminal.say(table(steps))
         return WELL
+
+
+def drawn(steps: list[dict[str, Any]]) -> Table:
+    """Return a plan as a table for a terminal."""
+    plan = Table(box=None, pad_edge=False, expand=True)
+    for name in COLUMNS:
+        right = name in {"", "avoids", "costs"}
+        plan.add_column(name.upper(), justify="right" if right else "left", overflow="fold",
+                        ratio=2 if name == "drain now" else 1 if name == "culprit" else None,
+                        no_wrap=name not in {"culprit", "drain now"})  # fmt: skip
+    for number, step in enumerate(steps, start=1):
+        *facts, last = map(cell, _cells(number, step))
+        last.style = "green" if step["safe"] else "yellow"
+        plan.add_row(*facts, last)
+    return plan
+
+
+def summary(steps: list[dict[str, Any]]) -> str:
+    """Return how many steps may be taken now."""
+    safe = sum(step["safe"] for step in steps)
+    return f"{safe} of {len(steps)} may be drained now, in this order; avoids and costs in Gb/s"
+
+
+def _cells(number: int, step: dict[str, Any]) -> tuple[str, ...]:
+    """Return a step by the columns."""
+    word = "yes" if step["safe"] else "no"
+    return (
+        str(number),
+        step["incident"],
+        step["kind"],
+        step["culprit"]["id"],
+        f"{step['loss_avoided_gbps']:.4g}",
+        f"{step['capacity_lost_gbps']:.4g}",
+        f"{word}: {step['because']}",
+    )
 
 
 def table(steps: list[dict[str, Any]]) -> str:
     """Return a plan for a person."""
     if not steps:
         return "nothing open that draining would help"
-    lines = [COLUMNS]
-    for number, step in enumerate(steps, start=1):
-        word = "yes" if step["safe"] else "no"
-        lines.append(
-            (
-                str(number),
-                step["incident"],
-                step["kind"],
-                step["culprit"]["id"],
-                f"{step['loss_avoided_gbps']:.4g}",
-                f"{step['capacity_lost_gbps']:.4g}",
-                f"{word}: {step['because']}",
-            )
-        )
+    lines = [COLUMNS, *(_cells(number, step) for number, step in enumerate(steps, start=1))]
     widths = [max(len(line[place]) for line in lines) for place in range(len(COLUMNS) - 1)]
     shown = [
         "  ".join(
@@ -66,8 +94,4 @@ def table(steps: list[dict[str, Any]]) -> str:
         )
         for line in lines
     ]
-    safe = sum(step["safe"] for step in steps)
-    shown.append(
-        f"{safe} of {len(steps)} may be drained now, in this order; avoids and costs in Gb/s"
-    )
-    return "\n".join(shown)
+    return "\n".join([*shown, summary(steps)])

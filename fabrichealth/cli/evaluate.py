@@ -12,6 +12,7 @@ from analyzer.scoring.tables import page
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import AGAINST, WELL, Command
 from fabrichealth.cli._corpus import Judged, folders, judge
+from fabrichealth.cli._progress import progress
 from fabrichealth.cli._site import load
 from fabrichealth.config import Site
 from fabrichealth.errors import FabricHealthError, SiteError, UsageError
@@ -38,16 +39,18 @@ class EvaluateCommand(Command):
         site: Site | None = load(asked.config).site if asked.config else None
         every, status = _found(asked.corpus)
         tally = Tally()
-        for folder, judged in _judged(every, site, asked.jobs):
-            if isinstance(judged, FabricHealthError):
-                _terminal.warn(str(judged))
-                status = AGAINST
-                continue
-            for line in judged.warnings:
-                _terminal.warn(line)
-            tally.add(judged.matched, judged.links, judged.seconds)
-            if asked.json:
-                _terminal.tell({"corpus": str(folder), **one_corpus(judged)})
+        with progress("corpora", len(every)) as far:
+            for done, (folder, judged) in enumerate(_judged(every, site, asked.jobs), start=1):
+                far(done)
+                if isinstance(judged, FabricHealthError):
+                    _terminal.warn(str(judged))
+                    status = AGAINST
+                    continue
+                for line in judged.warnings:
+                    _terminal.warn(line)
+                tally.add(judged.matched, judged.links, judged.seconds)
+                if asked.json:
+                    _terminal.tell({"corpus": str(folder), **one_corpus(judged)})
         if not tally.corpora:
             raise SiteError("no corpus could be replayed; nothing is scored")
         if asked.json:

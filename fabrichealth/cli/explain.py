@@ -1,11 +1,15 @@
 """`explain INCIDENT|DOMAIN`: one incident, or what holds a domain back, told whole."""
 
 import argparse
+from collections.abc import Mapping
+from typing import Any
 
 from fabrichealth import narrative
 from fabrichealth.catalogue.verdicts import DOMAIN_MISSING
 from fabrichealth.cli import _domain_story, _terminal
 from fabrichealth.cli._command import WELL, Command
+from fabrichealth.cli._console import cell, console, draws, show
+from fabrichealth.cli._incident_tables import readings_lines, story_text
 from fabrichealth.cli._incidents import arguments, incidents
 from fabrichealth.cli._newest import newest
 from fabrichealth.cli._site import load
@@ -30,6 +34,8 @@ class Explain(Command):
             if one["incident"] == asked.incident:
                 if asked.json:
                     _terminal.tell(one)
+                elif draws():
+                    _drawn(asked, one)
                 else:
                     _terminal.say(narrative.story(one))
                 return WELL
@@ -58,6 +64,20 @@ class Explain(Command):
         else:
             _terminal.say(_domain_story.story(now))
         return WELL
+
+
+def _drawn(asked: argparse.Namespace, incident: Mapping[str, Any]) -> None:
+    """Tell an incident at a terminal, its readings drawn below."""
+    show(story_text(narrative.story(incident), incident))
+    try:
+        with newest(asked) as kept:
+            lines = readings_lines(incident, kept, console().width - 2)
+    except FabricHealthError as wrong:
+        lines = [f"not to be had: {wrong}"]
+    if lines:
+        show(cell("readings   since shortly before it opened", "cyan"))
+    for line in lines:
+        show(cell(f"  {line}"))
 
 
 def _written(asked: argparse.Namespace) -> bool:

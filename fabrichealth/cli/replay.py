@@ -20,6 +20,7 @@ from fabrichealth.cli._bundle_reading import Bundle
 from fabrichealth.cli._command import WELL, Command
 from fabrichealth.cli._events import read_events, without_incidents
 from fabrichealth.cli._judged import policy_of as judged_by
+from fabrichealth.cli._progress import progress
 from fabrichealth.cli._site import load
 from fabrichealth.config import Site
 from fabrichealth.errors import SiteError, UsageError
@@ -74,7 +75,9 @@ class ReplayCommand(Command):
         with tempfile.TemporaryDirectory(prefix="fabrichealth-replay-") as folder:
             store = EmbeddedStore.open(Path(folder) / "history.db")
             try:
-                report = read_history(asked.history, store)
+                size = sum(path.stat().st_size for path in asked.history)
+                with progress("reading", size) as far:
+                    report = read_history(asked.history, store, far)
                 for line in report.warnings:
                     _terminal.warn(line)
                 play = Replay(
@@ -85,9 +88,10 @@ class ReplayCommand(Command):
                     policy_of(site),
                     site.policy.judge_every if site else 10.0,
                 )
-                for incident in play.run():
-                    if incident.merged_into is None:
-                        _show(incident, asked.json)
+                with progress("judging", 1.0) as play.told:
+                    for incident in play.run():
+                        if incident.merged_into is None:
+                            _show(incident, asked.json)
             finally:
                 store.close()
         return WELL

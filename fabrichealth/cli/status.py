@@ -2,14 +2,20 @@
 
 import argparse
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack, suppress
 from typing import Any
 
 from fabrichealth import narrative
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import WELL, Command
+from fabrichealth.cli._console import console, draws, show
 from fabrichealth.cli._domain_tables import tables
 from fabrichealth.cli._domains import rows_of_domain, span_of
+from fabrichealth.cli._gravity import gravest_first
+from fabrichealth.cli._incident_tables import incident_table
 from fabrichealth.cli._incidents import arguments, incidents
+from fabrichealth.cli._newest import Newest, newest
+from fabrichealth.errors import FabricHealthError
 
 
 class Status(Command):
@@ -34,24 +40,29 @@ class Status(Command):
         """List; the status is 0 whatever is open."""
         if asked.domain is not None:
             return _of_domain(asked)
-        ranks = {"page": 0, "ticket": 1, "watch": 2, "info": 3}
         found = [one for one in incidents(asked) if asked.all or one["closed_at"] is None]
-        found.sort(
-            key=lambda one: (
-                one["closed_at"] is not None,
-                one["suppressed_by"] is not None,
-                ranks[one["severity"]],
-                one["opened_at"],
-            )
-        )
-        for one in found:
-            if asked.json:
+        found.sort(key=gravest_first)
+        if asked.json:
+            for one in found:
                 _terminal.tell(one)
-            else:
+            return WELL
+        if found and draws():
+            _table(asked, found)
+        else:
+            for one in found:
                 _terminal.say(narrative.headline(one))
-        if not asked.json:
-            _terminal.say(summary([one for one in found if one["closed_at"] is None]))
+        _terminal.say(summary([one for one in found if one["closed_at"] is None]))
         return WELL
+
+
+def _table(asked: argparse.Namespace, found: Sequence[Mapping[str, Any]]) -> None:
+    """Draw incidents as a table; readings beside them where they can be had."""
+    width = console().width
+    with ExitStack() as held:
+        kept: Newest | None = None
+        with suppress(FabricHealthError):  # no series are kept: a table without readings
+            kept = held.enter_context(newest(asked))
+        show(incident_table(found, width, kept))
 
 
 def _of_domain(asked: argparse.Namespace) -> int:

@@ -1,7 +1,7 @@
 """Files: lines of a history file, packed or not, torn or not."""
 
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from fabrichealth.errors import SiteError
@@ -14,16 +14,19 @@ MOST_LINE_BYTES = 1 << 29
 """A longer line is no line of a history; it would not fit the memory either."""
 
 
-def lines(path: Path, report: HistoryReport) -> Iterator[tuple[int, bytes]]:
+def lines(
+    path: Path, report: HistoryReport, told: Callable[[int], None] = lambda size: None
+) -> Iterator[tuple[int, bytes]]:
     """Yield (number from 1, line) of a file, unpacked if it is gzip, without empty lines.
 
-    A file that ends in the middle of its packing gives what came before, and a warning.
+    A file that ends in the middle of its packing gives what came before, and a warning. `told`
+    is called with the size of each piece of the file that was read.
 
     Raises:
         SiteError: the file cannot be read.
     """
     number, rest = 0, b""
-    for block in _blocks(path, report):
+    for block in _blocks(path, report, told):
         *whole, rest = (rest + block).split(b"\n")
         for line in whole:
             number += 1
@@ -36,15 +39,20 @@ def lines(path: Path, report: HistoryReport) -> Iterator[tuple[int, bytes]]:
         yield number + 1, rest
 
 
-def _blocks(path: Path, report: HistoryReport) -> Iterator[bytes]:
+def _blocks(path: Path, report: HistoryReport, told: Callable[[int], None]) -> Iterator[bytes]:
+    def piece() -> bytes:
+        read = file.read(READ_BYTES)
+        told(len(read))
+        return read
+
     try:
         with path.open("rb") as file:
             start = file.read(len(GZIP))
             file.seek(0)
             if start == GZIP:
-                yield from _unpacked(path, iter(lambda: file.read(READ_BYTES), b""), report)
+                yield from _unpacked(path, iter(piece, b""), report)
             else:
-                yield from iter(lambda: file.read(READ_BYTES), b"")
+                yield from iter(piece, b"")
     except OSError as wrong:
         raise SiteError(f"{path}: cannot be read ({wrong.strerror}); check the path") from None
 

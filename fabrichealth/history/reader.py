@@ -5,7 +5,7 @@ size of the files. Nothing in a file stops the reading of what is good around it
 cannot be used is counted and named in the report.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -22,8 +22,12 @@ MILLISECONDS_FROM = 1e11
 TEXT_LINES_AT_ONCE = 500_000
 
 
-def read(paths: Sequence[Path], into: Keeps) -> HistoryReport:
+def read(
+    paths: Sequence[Path], into: Keeps, told: Callable[[float], None] = lambda done: None
+) -> HistoryReport:
     """Read histories, in order, into a store; of equal time stamps of a series the last wins.
+
+    `told` is called with the bytes of the files that were read so far.
 
     Verdict series come through like all others, on clocks of a history; a replay does not ask
     for them.
@@ -34,8 +38,15 @@ def read(paths: Sequence[Path], into: Keeps) -> HistoryReport:
     """
     report = HistoryReport()
     gathering = Gathering(into, report)
+    done = 0
+
+    def piece(size: int) -> None:
+        nonlocal done
+        done += size
+        told(done)
+
     for path in paths:
-        numbered = lines(path, report)
+        numbered = lines(path, report, piece)
         first = next(numbered, None)
         if first is None:
             continue

@@ -80,19 +80,25 @@ class Standing:
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._server: Server | None = None
 
-    def serve(self) -> str:
-        """Listen on a free port and return the address."""
-        self._thread.start()
+    def serve(self, listen: str = "127.0.0.1:0") -> str:
+        """Listen, on a free port unless one is given, and return the address."""
+        if not self._thread.is_alive():
+            self._thread.start()
         routes = [*self.api.routes(), *self.page.routes(), *Page().routes()]
         app = application(cast("Any", None), lambda: self.now, routes=routes)
-        starting = asyncio.run_coroutine_threadsafe(serve(app, "127.0.0.1:0"), self._loop)
+        starting = asyncio.run_coroutine_threadsafe(serve(app, listen), self._loop)
         self._server = starting.result(10)
         return self._server.address
 
-    def close(self) -> None:
-        """Stop listening and let go of the store."""
+    def hang_up(self) -> None:
+        """Stop listening, as a daemon does that is started again."""
         if self._server is not None:
             asyncio.run_coroutine_threadsafe(self._server.close(), self._loop).result(10)
+            self._server = None
+
+    def close(self) -> None:
+        """Stop listening and let go of the store."""
+        self.hang_up()
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
