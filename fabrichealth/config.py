@@ -38,6 +38,9 @@ class Policy(Settings):
     """A cause absent for so long closes its incident; flaps take a day."""
     page_budget_per_week_per_10k_links: float = Field(default=1.0, ge=0)
     """Expected false pages that statistical kinds may cause."""
+    pages_accepted_per_week_per_10k_links: float = Field(default=10.0, ge=0)
+    """Pages of every kind, true ones too, that people on call accept; far more of them make
+    FabricPagesTooMany a ticket of its own."""
     grace: Duration = seconds(1800)
     """After a boot or a firmware upgrade nothing in its scope is news for so long."""
     false_holds: Duration = seconds(7 * 86_400)

@@ -53,6 +53,7 @@ def alert_labels(incident: Mapping[str, Any]) -> Labels | None:
         "culprit": incident["culprit"]["id"],
         "domain": incident["domain"] or "",
         "cause": incident["cause"] or "",
+        **incident.get("owner", {}),
     }
     return tuple(sorted((name, text) for name, text in labels.items() if text))
 
