@@ -21,12 +21,14 @@ from fabrichealth.target_rows import (
     Period,
     SourceKind,
     TargetRow,
+    Text,
     targets,
     unknown,
 )
 from fabrichealth.yamlfile import YamlFile, load
 
 Known = TypeVar("Known")
+Section = TypeVar("Section", bound=Settings)
 
 
 class Policy(Settings):
@@ -38,6 +40,9 @@ class Policy(Settings):
     """A cause absent for so long closes its incident; flaps take a day."""
     page_budget_per_week_per_10k_links: float = Field(default=1.0, ge=0)
     """Expected false pages that statistical kinds may cause."""
+    pages_accepted_per_week_per_10k_links: float = Field(default=10.0, ge=0)
+    """Pages of every kind, true ones too, that people on call accept; far more of them make
+    FabricPagesTooMany a ticket of its own."""
     grace: Duration = seconds(1800)
     """After a boot or a firmware upgrade nothing in its scope is news for so long."""
     false_holds: Duration = seconds(7 * 86_400)
@@ -84,11 +89,17 @@ class StoreSection(Settings):
     """Which kind of store, and so which other keys; docs/stores.md has those on servers."""
 
 
-class Notify(Settings):
-    """Who is told."""
+class Receiver(Settings):
+    """A server that is told something, and how we are known there."""
 
-    kind: Literal["alertmanager"]
+    kind: str
     url: Address
+    user: Text = ""
+    """With a secret: basic authentication; a secret alone is a bearer token."""
+    secret_file: File | None = None
+    secret_env: Text = ""
+    ca_file: File | None = None
+    """Certificates by which an https address is trusted, in place of the system's."""
 
     @field_validator("url")
     @classmethod
@@ -96,11 +107,20 @@ class Notify(Settings):
         return checked_url(url, ("http", "https"), user=True, query=True)
 
 
+class Notify(Receiver):
+    """Who is told of incidents."""
+
+    kind: Literal["alertmanager"]
+    silences: bool = True
+    """Whether its silences that name a rack, device, link, domain, loop or feed are maintenance."""
+
+
 class _File(Settings):
     topology: File | None = None
     events: File | None = None
     state: File = Path("/var/lib/fabrichealth")
     listen: Address = "127.0.0.1:9480"
+    external_url: Address = ""
     web_config: File | None = None
     store: dict[str, Any] = Field(default_factory=dict)
     sources: dict[str, Any] = Field(default_factory=dict)
@@ -109,6 +129,11 @@ class _File(Settings):
     policy: Policy = Policy()
     close_watch: CloseWatch = CloseWatch()
     notify: list[Notify] = Field(default_factory=list)
+
+    @field_validator("external_url")
+    @classmethod
+    def _page(cls, url: str) -> str:
+        return url and checked_url(url, ("http", "https"))
 
     @field_validator("listen")
     @classmethod
@@ -128,6 +153,8 @@ class Site:
     events: Path | None
     state: Path
     listen: str
+    external_url: str
+    """Where people find the page; alerts lead there."""
     web_config: Path | None
     store: StoreSection
     sources: dict[str, Settings]
@@ -178,16 +205,15 @@ def read(
         base / parsed.events if parsed.events else None,
         base / parsed.state,
         parsed.listen,
+        parsed.external_url or f"http://{parsed.listen}",
         base / parsed.web_config if parsed.web_config else None,
-        _anchored(
-            file.validated(_store(file, stores, parsed.store), parsed.store, ("store",)), base
-        ),
+        _beside(file.validated(_store(file, stores, parsed.store), parsed.store, ("store",)), base),
         site_sources,
         targets(file, parsed.targets, sources, base),
         site_detectors,
         parsed.policy,
         parsed.close_watch,
-        parsed.notify,
+        [_beside(row, base) for row in parsed.notify],
         tuple(file.line(("targets", index)) for index in range(len(parsed.targets))),
     )
 
@@ -202,10 +228,10 @@ def _store(
     return stores[kind]
 
 
-def _anchored(section: StoreSection, base: Path) -> StoreSection:
+def _beside(row: Section, base: Path) -> Section:
     """Return a section whose files are found from the site file's folder."""
-    files = {key: base / value for key, value in section if isinstance(value, Path)}
-    return section.model_copy(update=files)
+    files = {key: base / value for key, value in row if isinstance(value, Path)}
+    return row.model_copy(update=files)
 
 
 def _section(value: Any) -> Any:

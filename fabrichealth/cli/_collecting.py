@@ -150,7 +150,7 @@ class Collecting:
         sources = self._sources(setup) if self.polls else []
         if setup.topology is not self.setup.topology:
             self.poller.inventory = self.poller.inventory.under(setup.topology)
-        for key in ("listen", "state", "store", "web_config", "events", "notify"):
+        for key in ("listen", "external_url", "state", "store", "web_config", "events", "notify"):
             if getattr(setup.site, key) != getattr(self.setup.site, key):
                 log.warning("%s: changed in the site file; restart to take it up", key)
         self.setup = setup

@@ -50,6 +50,7 @@ targets:
   - {name: host-001, source: host}
   - {name: host-002, source: prom, address: "http://host-002:9400/metrics", period: 15s}
 
+# external_url: "https://fabric.example:9480"   # where people find the page; alerts lead there
 # notify:
 #   - {kind: alertmanager, url: "http://127.0.0.1:9093"}
 """
