@@ -13,7 +13,16 @@ import numpy as np
 
 from analyzer.evidence.durations import Bools, unbroken
 from analyzer.evidence.optics.fleet import Optics
-from analyzer.evidence.optics.quantities import BIAS, DARK, HEAT, RX, TX, Quantity
+from analyzer.evidence.optics.quantities import (
+    BIAS,
+    DARK,
+    HEAT,
+    RX,
+    SNR_HOST,
+    SNR_MEDIA,
+    TX,
+    Quantity,
+)
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Port
 from fabrichealth.units import Unit
@@ -33,6 +42,10 @@ STILL_WARM = 0.75
 
 HALF_WAY = 0.5
 """A fall counts from the moment at which half of the margin was lost."""
+
+CLEAN_SIGNAL = 27.0
+"""dB of signal to noise at which nothing errs: PAM4 is wrong once in 1e12 bits at 23.9 dB (Gray,
+white noise: docs/methods.md), other formats of modules at less, and three more are no loss."""
 
 WORDS = {
     "rx_power": "light received", "tx_power": "light sent", "tx_bias": "laser bias",
@@ -201,7 +214,8 @@ def judged(optics: Optics, quantity: Quantity) -> Bools:
     """Return which places can be ill in a quantity ([place]).
 
     What warms up or belongs to a link that is down is not, nor are lasers switched off as a
-    whole, receivers without any light, and lanes that never had light.
+    whole, receivers without any light, lanes that never had light, and signals that were too good
+    all the time for what they lost to matter.
     """
     port = optics.lanes.port
     settled = optics.modules.settled[port]
@@ -214,6 +228,9 @@ def judged(optics: Optics, quantity: Quantity) -> Bools:
         with np.errstate(invalid="ignore"):
             lit = (mine.level > DARK) | (mine.baseline > DARK)
         judged = judged & lit
+    if quantity in {SNR_MEDIA, SNR_HOST}:
+        with np.errstate(invalid="ignore"):
+            judged = judged & ~(optics[quantity].lowest >= CLEAN_SIGNAL)
     if quantity is BIAS:
         with np.errstate(invalid="ignore"):
             never = (optics[BIAS].level == 0) & ~(optics[BIAS].baseline > 0)

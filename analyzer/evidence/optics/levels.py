@@ -90,11 +90,18 @@ class Levels:
     @cached_property
     def moved(self) -> Floats:
         """Between which bounds it moved in this window, highest less lowest ([place])."""
+        return self._of_rows(np.fmax) - self.lowest
+
+    @cached_property
+    def lowest(self) -> Floats:
+        """The lowest that it was in this window ([place])."""
+        return self._of_rows(np.fmin)
+
+    def _of_rows(self, bound: np.ufunc) -> Floats:
         known = self.row >= 0
         found = np.full(len(self.row), np.nan)
         if self.values.shape[1]:
-            span = np.fmax.reduce(self.values, axis=1) - np.fmin.reduce(self.values, axis=1)
-            found[known] = span[self.row[known]]
+            found[known] = bound.reduce(self.values, axis=1)[self.row[known]]
         return found
 
 
