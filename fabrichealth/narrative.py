@@ -167,7 +167,7 @@ def _victims(victims: list[Mapping[str, str]]) -> list[str]:
     if not victims:
         return ["victims    none known"]
     count = Counter(victim["type"] for victim in victims)
-    summary = ", ".join(_many(number, kind) for kind, number in count.items())
+    summary = ", ".join(many(number, kind) for kind, number in count.items())
     lines = [f"victims    {summary}"]
     lines += [f"             {one['type']} {one['id']}" for one in victims[:MOST_VICTIMS]]
     if len(victims) > MOST_VICTIMS:
@@ -197,7 +197,7 @@ def _pause_tree(evidence: list[Mapping[str, Any]]) -> list[str]:
     for root in roots[:1]:
         lines.append(f"  {root}")
         draw(root, 0)
-    return [f"waits      {_many(len(edges), 'queue')}, nearest first", *lines] if lines else []
+    return [f"waits      {many(len(edges), 'queue')}, nearest first", *lines] if lines else []
 
 
 def _evidence(evidence: list[Mapping[str, Any]]) -> list[str]:
@@ -207,11 +207,12 @@ def _evidence(evidence: list[Mapping[str, Any]]) -> list[str]:
     cut = len(evidence) > MOST_EVIDENCE
     shown = [evidence[0], *evidence[1 - MOST_EVIDENCE :]] if cut else evidence
     more = f", the first and the newest {MOST_EVIDENCE - 1}" if cut else ""
-    lines = [f"evidence   {_many(len(evidence), 'line')}{more}"]
+    lines = [f"evidence   {many(len(evidence), 'line')}{more}"]
     lines += [f"  {moment(one['at'])}  {one['says']}" for one in shown]
     return lines
 
 
-def _many(number: int, kind: str) -> str:
+def many(number: int, kind: str) -> str:
+    """Return a number of things of a kind."""
     plural = f"{kind}es" if kind.endswith("ch") else f"{kind}s"  # branches
     return f"{number} {kind if number == 1 else plural}"

@@ -70,7 +70,9 @@ def drawn(found: list[Reading], width: int) -> Iterator[str]:
     span = float(every.min()) - 1e-3, float(every.max())
     names = [f"{one.name} {str(one.metric).removeprefix('fabric_')}" for one in found]
     name_width = min(max(map(len, names)), max(width - NARROWEST - 26, 12))
-    room = max(min(width - name_width - 26, WIDEST), NARROWEST)
+    # a character a poll at most: gaps are then where polls failed, and nowhere else
+    polls = max(len(one.at) for one in found)
+    room = max(min(width - name_width - 26, WIDEST, polls), NARROWEST)
     for name, one in zip(names, found, strict=True):
         counter = one.metric.kind is Kind.COUNTER
         spark = sparkline(one.at, one.values, span, room, counter=counter, shades=levels())

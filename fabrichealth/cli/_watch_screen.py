@@ -119,14 +119,16 @@ def _domains(domains: Sequence[DomainState] | None) -> Iterator[Text]:
 
 def _domain(one: DomainState) -> Text:
     """Return a domain in one line: its links by state, the ill ones first."""
-    line = Text.assemble(cell(f"{one.name:10} ", "bold"), f"{sum(one.links.values())} links: ")
+    line = Text.assemble(
+        cell(f"{one.name:10} ", "bold"), narrative.many(sum(one.links.values()), "link") + ": "
+    )
     counts = [*((state, one.links.get(state, 0)) for state in ILL),
               ("healthy", one.links.get("healthy", 0)),
               ("unknown", one.links.get("unknown", 0))]  # fmt: skip
     styles = {"down": "red", "drain": "red", "subhealthy": "yellow", "healthy": "green"}
     parts = [Text(f"{many} {state}", style=styles.get(state, "")) for state, many in counts if many]
     line.append_text(Text(", ").join(parts) if parts else Text("none"))
-    return line.append(f"; {one.devices} devices")
+    return line.append(f"; {narrative.many(one.devices, 'device')}")
 
 
 def _silent(domains: Sequence[DomainState] | None) -> Text:
