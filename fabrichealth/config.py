@@ -27,6 +27,11 @@ from fabrichealth.target_rows import (
 )
 from fabrichealth.yamlfile import YamlFile, load
 
+AT_START = (
+    "listen", "external_url", "state", "store", "web_config", "events", "notify", "remediate"
+)  # fmt: skip
+"""Keys of a site file that a reload does not take up."""
+
 Known = TypeVar("Known")
 Section = TypeVar("Section", bound=Settings)
 
@@ -129,6 +134,7 @@ class _File(Settings):
     policy: Policy = Policy()
     close_watch: CloseWatch = CloseWatch()
     notify: list[Notify] = Field(default_factory=list)
+    remediate: list[Any] = Field(default_factory=list)
 
     @field_validator("external_url")
     @classmethod
@@ -163,6 +169,7 @@ class Site:
     policy: Policy
     close_watch: CloseWatch
     notify: list[Notify]
+    remediate: list[Settings]
     lines: tuple[int, ...] = ()
     """Line of each target in the file."""
 
@@ -176,6 +183,7 @@ def read(
     sources: Mapping[str, SourceKind],
     detectors: Mapping[str, type[Settings]],
     stores: Mapping[str, type[StoreSection]],
+    remediators: Mapping[str, type[Settings]],
 ) -> Site:
     """Read and check a site file.
 
@@ -214,6 +222,10 @@ def read(
         parsed.policy,
         parsed.close_watch,
         [_beside(row, base) for row in parsed.notify],
+        [
+            _beside(_remediator(file, remediators, index, row), base)
+            for index, row in enumerate(parsed.remediate)
+        ],
         tuple(file.line(("targets", index)) for index in range(len(parsed.targets))),
     )
 
@@ -226,6 +238,16 @@ def _store(
     if not isinstance(kind, str) or kind not in stores:
         raise file.error(("store", "kind"), unknown(kind, stores))
     return stores[kind]
+
+
+def _remediator(
+    file: YamlFile, remediators: Mapping[str, type[Settings]], index: int, row: Any
+) -> Settings:
+    """Return the settings of a row under `remediate:` by its kind."""
+    kind = row.get("kind") if isinstance(row, Mapping) else None
+    if not isinstance(kind, str) or kind not in remediators:
+        raise file.error(("remediate", index), unknown(str(kind), remediators))
+    return file.validated(remediators[kind], row, ("remediate", index))
 
 
 def _beside(row: Section, base: Path) -> Section:

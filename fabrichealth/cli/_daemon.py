@@ -13,10 +13,12 @@ from fabrichealth.cli._api import Api
 from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._own_watchers import OwnWatchers
 from fabrichealth.cli._page_api import PageApi
+from fabrichealth.cli._remedying import Remedying
 from fabrichealth.cli._silenced import follow
 from fabrichealth.cli._site import Setup, load
 from fabrichealth.config import Receiver
 from fabrichealth.errors import FabricHealthError, SiteError
+from fabrichealth.remediation.remedies import Remedies
 from fabrichealth.runtime.alertmanager import Alertmanager
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.runtime.peer import Credentials, Peer
@@ -60,7 +62,9 @@ async def live(
     peers = [_peer(row) for row in setup.site.notify]
     notified = [Alertmanager(peer, setup.site.external_url) for peer in peers]
     heard = [peer for peer, row in zip(peers, setup.site.notify, strict=True) if row.silences]
-    own = OwnWatchers(collecting, notified)
+    remedies = Remedies(setup.remediators(), collecting.paths.remedies, clock.now)
+    remedying = Remedying(collecting, remedies)
+    own = OwnWatchers(collecting, lambda: [*notified, *remedies.receivers])
 
     def hear(incident: dict[str, Any]) -> None:
         api.tell(incident)
@@ -78,7 +82,12 @@ async def live(
         app = application(
             collecting.exporter,
             clock.now,
-            routes=[*api.routes(), *PageApi(collecting).routes(), *Page().routes()],
+            routes=[
+                *api.routes(),
+                *PageApi(collecting).routes(),
+                *Page().routes(),
+                *remedying.routes(),
+            ],
             waiting_for=collecting.waiting_for,
             access=access,
         )
@@ -93,6 +102,7 @@ async def live(
         if judge:
             tasks.append(asyncio.create_task(_first_pass(collecting, judged)))
             tasks.append(asyncio.create_task(collecting.judged()))
+            tasks.append(asyncio.create_task(remedying.run()))
         if serving is not None:
             serving(server.address)
         notify("READY=1")

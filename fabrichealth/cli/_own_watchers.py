@@ -1,6 +1,6 @@
 """Watchers of the daemon itself: is its site file right, does everybody take what it tells?"""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Protocol
 
 import numpy as np
@@ -30,7 +30,7 @@ class Receiver(Protocol):
 class OwnWatchers:
     """What the daemon says of itself."""
 
-    def __init__(self, collecting: Collecting, receivers: Sequence[Receiver]) -> None:
+    def __init__(self, collecting: Collecting, receivers: Callable[[], Sequence[Receiver]]) -> None:
         self._collecting = collecting
         self._receivers = receivers
         self.site_file_taken = True
@@ -47,7 +47,7 @@ class OwnWatchers:
         table = self._collecting.table
         told: dict[tuple[Metric, Labels], float] = {
             (SITE_FILE_TAKEN, ()): float(self.site_file_taken),
-            **{(RECEIVER_UP, (one.name,)): float(one.up) for one in self._receivers},
+            **{(RECEIVER_UP, (one.name,)): float(one.up) for one in self._receivers()},
         }
         clock = table.clock("watchers", f"daemon{self._collecting.setup.part}")
         values = np.array(list(told.values()))
