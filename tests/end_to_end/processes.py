@@ -127,6 +127,24 @@ def prometheus(folder: Path, scraped: str, rules: Path, alertmanager: str) -> tu
     return running, f"http://{address}"
 
 
+def victoria_metrics(folder: Path, scraped: str) -> tuple[Running, str]:
+    """Start a VictoriaMetrics that scrapes one target each second; return it and its address."""
+    address = f"{HOST}:{free_port()}"
+    config = {
+        "global": {"scrape_interval": "1s"},
+        "scrape_configs": [
+            {"job_name": "fabrichealth", "static_configs": [{"targets": [scraped]}]}
+        ],
+    }
+    (folder / "scraped.yml").write_text(json.dumps(config))
+    words = ["victoria-metrics", f"-promscrape.config={folder / 'scraped.yml'}"]
+    words += [f"-storageDataPath={folder / 'victoria'}", f"-httpListenAddr={address}"]
+    words += ["-search.latencyOffset=1s"]
+    running = Running(words, folder / "victoria-metrics.log")
+    until(lambda: fetched(f"http://{address}/health"), "VictoriaMetrics")
+    return running, f"http://{address}"
+
+
 def alertmanager(
     folder: Path, address: str = "", plain: Mapping[str, Any] | None = None
 ) -> tuple[Running, str]:

@@ -1,4 +1,4 @@
-"""With a real Prometheus and a real Alertmanager: scraped, ruled, told, shown."""
+"""With a real Prometheus, VictoriaMetrics and Alertmanager: scraped, ruled, told, shown."""
 
 import json
 import shutil
@@ -30,9 +30,12 @@ from tests.end_to_end.processes import (
     needs,
     prometheus,
     until,
+    victoria_metrics,
 )
 
-pytestmark = [needs("prometheus"), needs("prometheus-alertmanager"), needs("promtool")]
+pytestmark = [
+    needs(one) for one in ("prometheus", "prometheus-alertmanager", "promtool", "victoria-metrics")
+]
 
 
 @dataclass
@@ -42,11 +45,12 @@ class Watched:
     site: Site
     emulated: Emulated
     prometheus: str
+    victoria_metrics: str
     alertmanager: str
 
-    def asked(self, query: str) -> list[dict[str, Any]]:
-        """Return what Prometheus answers to an instant query."""
-        found = answered(f"{self.prometheus}/api/v1/query?query={quote(query)}")
+    def asked(self, query: str, server: str = "") -> list[dict[str, Any]]:
+        """Return what Prometheus, or another server, answers to an instant query."""
+        found = answered(f"{server or self.prometheus}/api/v1/query?query={quote(query)}")
         assert found["status"] == "success", found
         return list(found["data"]["result"])
 
@@ -69,8 +73,10 @@ def watched(emulated: Emulated, tmp_path_factory: pytest.TempPathFactory) -> Ite
         shutil.copy(ALERTS / RULES, folder / "rules.yaml")
         running, address = prometheus(folder, site.listen, folder / "rules.yaml", told)
         started.append(running)
+        running, other = victoria_metrics(folder, site.listen)
+        started.append(running)
         site.judged()
-        yield Watched(site, emulated, address, told)
+        yield Watched(site, emulated, address, other, told)
     finally:
         for one in reversed(started):
             one.end()
@@ -128,10 +134,21 @@ def test_every_panel_shows_what_the_site_has(watched: Watched) -> None:
     fabric.ill["leaf-01/2"] = Rates(symbol_errors=20.0, recoveries=5.0)
     fabric.unplugged.add(CABLE)
     until(lambda: watched.site.incidents(kind="link.down", open="true"), "an incident")
-    time.sleep(12)  # Prometheus needs a few scrapes of all that
-    with_data = {name for name in METRICS if watched.asked(f"count({name})")}
+    time.sleep(12)  # servers need a few scrapes of all that
+    told = {
+        server: _shown(watched, server) for server in (watched.prometheus, watched.victoria_metrics)
+    }
+    fabric.unplugged.discard(CABLE)
+    fabric.ill.clear()
+    for shown, empty in told.values():
+        assert shown > 20
+        assert empty <= OF_OTHER_FAULTS
+
+
+def _shown(watched: Watched, server: str) -> tuple[int, set[str]]:
+    """Return how many queries of panels a server was asked, and the titles of the empty ones."""
+    with_data = {name for name in METRICS if watched.asked(f"count({name})", server)}
     assert str(UP) in with_data
-    filled = {"__rate_interval": "10s"}
     empty, shown = set(), 0
     for board in boards().values():
         for panel in dashboard(board)["panels"]:
@@ -140,12 +157,9 @@ def test_every_panel_shows_what_the_site_has(watched: Watched) -> None:
                 if not metrics_of(substituted(query)) <= with_data:
                     continue  # a supernode of this size has no such device
                 shown += 1
-                if not watched.asked(substituted(query, filled)):
+                if not watched.asked(substituted(query, {"__rate_interval": "10s"}), server):
                     empty.add(str(panel["title"]))
-    fabric.unplugged.discard(CABLE)
-    fabric.ill.clear()
-    assert shown > 20
-    assert empty <= OF_OTHER_FAULTS
+    return shown, empty
 
 
 OF_OTHER_FAULTS = {
