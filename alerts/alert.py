@@ -7,9 +7,11 @@ generated from it and never edited.
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from fabrichealth.catalogue.verdicts import INCIDENT_COVERS
 from fabrichealth.kinds import Severity
+from fabrichealth.settings import seconds_of
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,8 @@ class Case:
     """What the case shows; the quiet one is the tempting false alarm."""
     labels: Mapping[str, str] | None = None
     """Labels of the alert that fires, those of the rule itself aside."""
+    value: str = ""
+    """What `$value` becomes in the summary, as its filter writes it."""
 
 
 @dataclass(frozen=True)
@@ -54,6 +58,11 @@ class Alert:
     cases: tuple[Case, ...]
     page: str = ""
     """Runbook page that the alert links to, where it is not its own: that of the kind."""
+    covered_by: tuple[str, ...] = ()
+    """Labels by which an open incident, as grave at least, accounts for what the rule sees; the
+    rule is quiet then. A suppressed incident accounts for it too: so maintenance mutes rules."""
+    covered_kind: str = ""
+    """Only incidents of this kind count; where water is in danger no other will do."""
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[A-Z][A-Za-z0-9]+", self.name):
@@ -63,3 +72,36 @@ class Alert:
         for case in self.cases:
             if case.fires and case.labels is None:
                 raise ValueError(f"{self.name}: say which labels the alert of {case.why!r} has")
+            if case.fires and not {*self.covered_by} <= {*(case.labels or {})}:
+                raise ValueError(f"{self.name}: {case.why!r} lacks a label of covered_by")
+
+    @property
+    def rule(self) -> str:
+        """The expression that Prometheus is given: what no incident accounts for."""
+        if not self.covered_by:
+            return self.expr
+        labels = ", ".join(self.covered_by)
+        kind = f'{{kind="{self.covered_kind}"}}' if self.covered_kind else ""
+        covers = f"{INCIDENT_COVERS}{kind} >= {int(self.severity)}"
+        return f"({self.expr}) unless on ({labels}) {covers}"
+
+    @property
+    def covered(self) -> Case | None:
+        """The first firing case while an incident accounts for it; None for other rules.
+
+        The incident is less grave than the rule up to the moment at which the case is looked at,
+        and as grave from then on: the rule fires, and falls quiet.
+        """
+        if not self.covered_by:
+            return None
+        fires = next(case for case in self.cases if case.fires)
+        named = {label: (fires.labels or {})[label] for label in self.covered_by}
+        named |= {"kind": self.covered_kind} if self.covered_kind else {}
+        inside = ",".join(f'{label}="{value}"' for label, value in named.items())
+        minutes, grave = int(seconds_of(fires.at) // 60), int(self.severity)
+        values = f"{grave - 1}x{minutes} {grave}x20"
+        return replace(
+            fires,
+            series={**fires.series, f"{INCIDENT_COVERS}{{{inside}}}": values},
+            why="an incident accounts for it, first a lesser one and then one as grave",
+        )

@@ -2,12 +2,17 @@
 
 from collections.abc import Mapping
 
-from fabrichealth.catalogue.verdicts import INCIDENT_ACTIVE, INCIDENT_INFO, INCIDENT_SILENCED
+from fabrichealth.catalogue.verdicts import (
+    INCIDENT_ACTIVE,
+    INCIDENT_INFO,
+    INCIDENT_OWNER,
+    INCIDENT_SILENCED,
+)
 from fabrichealth.kinds import Severity
 
 
 def joined(severity: Severity) -> str:
-    """Return the expression for open incidents of a severity, with kind and cause.
+    """Return the expression for open incidents of a severity, with kind, cause and owner.
 
     Those that an operator silenced are left out. `max by` makes it robust against the same
     exporter scraped twice.
@@ -15,7 +20,11 @@ def joined(severity: Severity) -> str:
     active = f"max by (incident, domain, culprit) ({INCIDENT_ACTIVE}) == {int(severity)}"
     facts = f"max by (incident, kind, cause) ({INCIDENT_INFO})"
     told = f"({active}) unless on (incident) {INCIDENT_SILENCED}"
-    return f"({told}) * on (incident) group_left (kind, cause) {facts}"
+    open_now = f"({told}) * on (incident) group_left (kind, cause) {facts}"
+    owner = f"max by (incident, rack, room, team) ({INCIDENT_OWNER})"
+    # rules may be newer than the daemon that tells the incident: without an owner it is told too
+    owned = f"({open_now}) * on (incident) group_left (rack, room, team) {owner}"
+    return f"({owned}) or (({open_now}) unless on (incident) {INCIDENT_OWNER})"
 
 
 def opened(kind: str, cause: str) -> dict[str, str]:
@@ -26,6 +35,9 @@ def opened(kind: str, cause: str) -> dict[str, str]:
         "culprit": "host-001/eth0--leaf-01/Ethernet0",
         "kind": kind,
         "cause": cause,
+        "rack": "r01",
+        "room": "hall-2",
+        "team": "fabric-east",
     }
 
 
@@ -39,6 +51,13 @@ def info(labels: Mapping[str, str], severity: str, suppressed_by: str = "") -> s
     facts = {k: labels[k] for k in ("incident", "kind", "cause", "culprit")}
     return _series(
         str(INCIDENT_INFO), {**facts, "severity": severity, "suppressed_by": suppressed_by}
+    )
+
+
+def owner(labels: Mapping[str, str]) -> str:
+    """Return the example's series that says whose it is."""
+    return _series(
+        str(INCIDENT_OWNER), {k: labels[k] for k in ("incident", "rack", "room", "team")}
     )
 
 

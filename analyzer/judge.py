@@ -24,10 +24,11 @@ from analyzer.interconnects import REMEMBERED, Interconnects
 from analyzer.jurisdiction import Jurisdiction
 from analyzer.lasting import lasting
 from analyzer.ledger import Ledger, copy_of
-from analyzer.verdicts import Verdict, happened, verdicts
+from analyzer.verdicts import Verdict, accepted, budget, happened, verdicts
 from analyzer.viewing import Viewing
 from fabrichealth.catalogue.devices import BOOT_TIME
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
+from fabrichealth.catalogue.watchers import ANALYSIS_FAILING, ANALYSIS_TIME
 from fabrichealth.errors import StoreError
 from fabrichealth.events import Event
 from fabrichealth.kinds import FABRIC_HOT_LINK
@@ -108,6 +109,9 @@ class Judge:
         self._judged: dict[str, float] = {}
         self._said: dict[str, list[Verdict]] = {}
         """Verdict series of detectors, as of their last judging."""
+        self._accepted: dict[str, float] = {}
+        self._accepted_of: Topology | None = None
+        """Pages a week that are accepted, by domain, and of which topology that is."""
         self._failing: set[str] = set()
         """Detectors that failed when they judged last."""
         self._cost: dict[str, tuple[float, float]] = {}
@@ -149,7 +153,8 @@ class Judge:
         changed, closed = self._of_ours(step.changed, step.closed)
         told = frozenset(one.incident for one in self.ledger.incidents if self._ours.holds(one))
         said = [
-            *verdicts(self.ledger, self._cost),
+            *verdicts(self.ledger, self._cost, self.topology),
+            *self._own(now),
             *(one for said in self._said.values() for one in said),
             *happened(events, now),
             *self._of_links(now, events),
@@ -180,6 +185,18 @@ class Judge:
                 self._told.discard(incident.incident)
         self._told -= {one.incident for one in closed}
         return open_now, over
+
+    def _own(self, now: float) -> list[Verdict]:
+        """Return what is told of judging itself, and of how often people are called."""
+        if self._accepted_of is not self.topology:
+            self._accepted_of = self.topology
+            self._accepted = accepted(self.topology, self._policy.pages_accepted)
+        return [
+            *budget(self.ledger.paged, self._accepted),
+            Verdict(ANALYSIS_TIME, (), now),
+            *(Verdict(ANALYSIS_FAILING, (name,), float(name in self._failing))
+              for name in self._judged),
+        ]  # fmt: skip
 
     def _of_links(self, now: float, events: Sequence[Event]) -> list[Verdict]:
         """Return what is told of the links of domains, after the incidents of this pass."""

@@ -13,24 +13,22 @@ from typing import Any, TypeVar
 
 import orjson
 
+from analyzer.kept_findings import finding_json, to_evidence, to_finding
 from analyzer.past import Past, past_of
 from analyzer.recovery.counting import Recoveries, recoveries_of
-from fabrichealth.catalogue import METRICS
 from fabrichealth.kinds import KINDS, Cause, Severity
 from fabrichealth.model import (
     Alternative,
     Change,
     Earlier,
-    Evidence,
     Finding,
     Forecast,
     Incident,
+    Owner,
     Place,
-    Port,
     Proof,
     Rung,
     Word,
-    place_of,
 )
 
 log = logging.getLogger(__name__)
@@ -50,6 +48,8 @@ class Ledger:
     """Incidents that others explain for now; they go on once they are explained no longer."""
     opened: dict[tuple[str, str, str], int] = field(default_factory=dict)
     """Incidents opened by (kind, severity, domain)."""
+    paged: dict[str, int] = field(default_factory=dict)
+    """Incidents that became a page, by domain."""
     sequence: int = 0
     """Number of the last incident."""
     kept: dict[str, dict[str, list[float]]] = field(default_factory=dict)
@@ -71,9 +71,10 @@ def save(ledger: Ledger, path: Path) -> None:
             "kept": ledger.kept,
             "past": ledger.past.to_json(),
             "recoveries": ledger.recoveries.to_json(),
+            "paged": ledger.paged,
             "opened": [[*key, count] for key, count in ledger.opened.items()],
             "before": {
-                name: [_finding(one) for one in found] for name, found in ledger.before.items()
+                name: [finding_json(one) for one in found] for name, found in ledger.before.items()
             },
             "incidents": [_incident(one) for one in ledger.incidents],
             "merged": [_incident(one) for one in ledger.merged],
@@ -90,7 +91,8 @@ def save(ledger: Ledger, path: Path) -> None:
 
 def _incident(one: Incident) -> dict[str, Any]:
     beyond = {"last_seen": one.last_seen, "answers": one.answers, "signs": one.signs,
-              "grounds": one.grounds, "witnesses": one.witnesses}  # fmt: skip
+              "grounds": one.grounds, "witnesses": one.witnesses,
+              "paged_at": one.paged_at}  # fmt: skip
     return {**one.to_json(), **beyond}
 
 
@@ -103,12 +105,12 @@ def load(path: Path) -> Ledger:
     try:
         plain = orjson.loads(path.read_bytes())
         before = {
-            str(name): _readable(path, found, _to_finding)
-            for name, found in plain["before"].items()
+            str(name): _readable(path, found, to_finding) for name, found in plain["before"].items()
         }
         incidents = _readable(path, plain["incidents"], to_incident)
         merged = _readable(path, plain.get("merged", ()), to_incident)
         opened = {(str(k), str(s), str(d)): int(n) for k, s, d, n in plain["opened"]}
+        paged = {str(domain): int(n) for domain, n in plain.get("paged", {}).items()}
         renamed = {(float(at), str(a), str(b)) for at, a, b in plain.get("renamed", ())}
         kept = {
             str(name): {str(key): [float(one) for one in row] for key, row in rows.items()}
@@ -117,8 +119,8 @@ def load(path: Path) -> Ledger:
         past = past_of(plain.get("past", {}))
         recoveries = recoveries_of(plain.get("recoveries", {}))
         return Ledger(
-            before, incidents, merged, opened, int(plain["sequence"]), kept, renamed, past,
-            recoveries,
+            before, incidents, merged, opened, paged, int(plain["sequence"]), kept, renamed,
+            past, recoveries,
         )  # fmt: skip
     except FileNotFoundError:
         return Ledger()
@@ -144,81 +146,6 @@ def _readable(path: Path, rows: Iterable[Any], read: Callable[[Any], Row]) -> li
         except UNREADABLE as wrong:
             log.warning("%s: an entry cannot be read (%r); it is left out", path, wrong)
     return found
-
-
-def _evidence(one: Evidence) -> dict[str, Any]:
-    return {
-        "metric": str(one.metric),
-        "labels": dict(one.labels),
-        "value": one.value,
-        "expected": one.expected,
-        "unit": one.unit,
-        "at": one.at,
-        "says": one.says,
-    }
-
-
-def _to_evidence(plain: Mapping[str, Any]) -> Evidence:
-    return Evidence(
-        METRICS[plain["metric"]],
-        plain["labels"],
-        float("nan") if plain["value"] is None else plain["value"],
-        plain["expected"],
-        plain["unit"],
-        plain["at"],
-        plain["says"],
-    )
-
-
-def _finding(one: Finding) -> dict[str, Any]:
-    return {
-        "kind": one.kind.name,
-        "about": [*place_of(one.about)],
-        "score": one.score,
-        "since": one.since,
-        "at": one.at,
-        "evidence": [_evidence(line) for line in one.evidence],
-        "because": one.because,
-        "causes": {cause.value: share for cause, share in one.causes.items()},
-        "side": str(one.side) if one.side else None,
-        "direction": one.direction,
-        "lane": one.lane,
-        "severity": None if one.severity is None else int(one.severity),
-        "victims": [[*place] for place in one.victims],
-        "signs": dict(one.signs),
-        "grounds": list(one.grounds),
-        "witnesses": list(one.witnesses),
-        "detail": dict(one.detail),
-        "forecast": None if one.forecast is None else _forecast(one.forecast),
-    }
-
-
-def _forecast(one: Forecast) -> dict[str, Any]:
-    return {"event": one.event, "p10": one.p10, "p50": one.p50, "p90": one.p90}
-
-
-def _to_finding(plain: Mapping[str, Any]) -> Finding:
-    type_, name = plain["about"]
-    return Finding(
-        kind=KINDS[plain["kind"]],
-        about=Port.parse(name) if type_ == "port" else Place(type_, name),
-        score=plain["score"],
-        since=plain["since"],
-        at=plain["at"],
-        evidence=[_to_evidence(line) for line in plain["evidence"]],
-        because=plain["because"],
-        causes={Cause(cause): share for cause, share in plain["causes"].items()},
-        side=Port.parse(plain["side"]) if plain["side"] else None,
-        direction=plain["direction"],
-        lane=plain["lane"],
-        severity=None if plain["severity"] is None else Severity(plain["severity"]),
-        victims=tuple(Place(*place) for place in plain["victims"]),
-        signs=plain.get("signs", {}),
-        grounds=tuple(plain.get("grounds", ())),
-        witnesses=tuple(plain.get("witnesses", ())),
-        detail=plain["detail"],
-        forecast=None if plain["forecast"] is None else Forecast(**plain["forecast"]),
-    )
 
 
 def to_incident(plain: Mapping[str, Any]) -> Incident:
@@ -262,7 +189,7 @@ def to_incident(plain: Mapping[str, Any]) -> Incident:
         grounds=dict(plain.get("grounds", {})),
         witnesses=dict(plain.get("witnesses", {})),
         score=plain["score"],
-        evidence=[_to_evidence(line) for line in plain["evidence"]],
+        evidence=[to_evidence(line) for line in plain["evidence"]],
         because=plain["because"],
         forecast=None if plain["forecast"] is None else Forecast(**plain["forecast"]),
         action=plain["action"],
@@ -270,6 +197,9 @@ def to_incident(plain: Mapping[str, Any]) -> Incident:
         safe_because=plain["safe_because"],
         data_quality=plain["data_quality"],
         suppressed_by=plain["suppressed_by"],
+        suppressed_note=plain.get("suppressed_note"),
+        owner=Owner(**plain.get("owner", {})),
+        paged_at=plain.get("paged_at"),
         merged_into=plain.get("merged_into"),
         held_back=plain.get("held_back"),
         operator=_maybe(Word, plain.get("operator")),

@@ -21,12 +21,19 @@ from fabrichealth.target_rows import (
     Period,
     SourceKind,
     TargetRow,
+    Text,
     targets,
     unknown,
 )
 from fabrichealth.yamlfile import YamlFile, load
 
+AT_START = (
+    "listen", "external_url", "state", "store", "web_config", "events", "notify", "remediate"
+)  # fmt: skip
+"""Keys of a site file that a reload does not take up."""
+
 Known = TypeVar("Known")
+Section = TypeVar("Section", bound=Settings)
 
 
 class Policy(Settings):
@@ -38,6 +45,9 @@ class Policy(Settings):
     """A cause absent for so long closes its incident; flaps take a day."""
     page_budget_per_week_per_10k_links: float = Field(default=1.0, ge=0)
     """Expected false pages that statistical kinds may cause."""
+    pages_accepted_per_week_per_10k_links: float = Field(default=10.0, ge=0)
+    """Pages of every kind, true ones too, that people on call accept; far more of them make
+    FabricPagesTooMany a ticket of its own."""
     grace: Duration = seconds(1800)
     """After a boot or a firmware upgrade nothing in its scope is news for so long."""
     false_holds: Duration = seconds(7 * 86_400)
@@ -84,11 +94,17 @@ class StoreSection(Settings):
     """Which kind of store, and so which other keys; docs/stores.md has those on servers."""
 
 
-class Notify(Settings):
-    """Who is told."""
+class Receiver(Settings):
+    """A server that is told something, and how we are known there."""
 
-    kind: Literal["alertmanager"]
+    kind: str
     url: Address
+    user: Text = ""
+    """With a secret: basic authentication; a secret alone is a bearer token."""
+    secret_file: File | None = None
+    secret_env: Text = ""
+    ca_file: File | None = None
+    """Certificates by which an https address is trusted, in place of the system's."""
 
     @field_validator("url")
     @classmethod
@@ -96,11 +112,20 @@ class Notify(Settings):
         return checked_url(url, ("http", "https"), user=True, query=True)
 
 
+class Notify(Receiver):
+    """Who is told of incidents."""
+
+    kind: Literal["alertmanager"]
+    silences: bool = True
+    """Whether its silences that name a rack, device, link, domain, loop or feed are maintenance."""
+
+
 class _File(Settings):
     topology: File | None = None
     events: File | None = None
     state: File = Path("/var/lib/fabrichealth")
     listen: Address = "127.0.0.1:9480"
+    external_url: Address = ""
     web_config: File | None = None
     store: dict[str, Any] = Field(default_factory=dict)
     sources: dict[str, Any] = Field(default_factory=dict)
@@ -109,6 +134,12 @@ class _File(Settings):
     policy: Policy = Policy()
     close_watch: CloseWatch = CloseWatch()
     notify: list[Notify] = Field(default_factory=list)
+    remediate: list[Any] = Field(default_factory=list)
+
+    @field_validator("external_url")
+    @classmethod
+    def _page(cls, url: str) -> str:
+        return url and checked_url(url, ("http", "https"))
 
     @field_validator("listen")
     @classmethod
@@ -128,6 +159,8 @@ class Site:
     events: Path | None
     state: Path
     listen: str
+    external_url: str
+    """Where people find the page; alerts lead there."""
     web_config: Path | None
     store: StoreSection
     sources: dict[str, Settings]
@@ -136,6 +169,7 @@ class Site:
     policy: Policy
     close_watch: CloseWatch
     notify: list[Notify]
+    remediate: list[Settings]
     lines: tuple[int, ...] = ()
     """Line of each target in the file."""
 
@@ -149,6 +183,7 @@ def read(
     sources: Mapping[str, SourceKind],
     detectors: Mapping[str, type[Settings]],
     stores: Mapping[str, type[StoreSection]],
+    remediators: Mapping[str, type[Settings]],
 ) -> Site:
     """Read and check a site file.
 
@@ -178,16 +213,19 @@ def read(
         base / parsed.events if parsed.events else None,
         base / parsed.state,
         parsed.listen,
+        parsed.external_url or f"http://{parsed.listen}",
         base / parsed.web_config if parsed.web_config else None,
-        _anchored(
-            file.validated(_store(file, stores, parsed.store), parsed.store, ("store",)), base
-        ),
+        _beside(file.validated(_store(file, stores, parsed.store), parsed.store, ("store",)), base),
         site_sources,
         targets(file, parsed.targets, sources, base),
         site_detectors,
         parsed.policy,
         parsed.close_watch,
-        parsed.notify,
+        [_beside(row, base) for row in parsed.notify],
+        [
+            _beside(_remediator(file, remediators, index, row), base)
+            for index, row in enumerate(parsed.remediate)
+        ],
         tuple(file.line(("targets", index)) for index in range(len(parsed.targets))),
     )
 
@@ -202,10 +240,20 @@ def _store(
     return stores[kind]
 
 
-def _anchored(section: StoreSection, base: Path) -> StoreSection:
+def _remediator(
+    file: YamlFile, remediators: Mapping[str, type[Settings]], index: int, row: Any
+) -> Settings:
+    """Return the settings of a row under `remediate:` by its kind."""
+    kind = row.get("kind") if isinstance(row, Mapping) else None
+    if not isinstance(kind, str) or kind not in remediators:
+        raise file.error(("remediate", index), unknown(str(kind), remediators))
+    return file.validated(remediators[kind], row, ("remediate", index))
+
+
+def _beside(row: Section, base: Path) -> Section:
     """Return a section whose files are found from the site file's folder."""
-    files = {key: base / value for key, value in section if isinstance(value, Path)}
-    return section.model_copy(update=files)
+    files = {key: base / value for key, value in row if isinstance(value, Path)}
+    return row.model_copy(update=files)
 
 
 def _section(value: Any) -> Any:

@@ -51,6 +51,8 @@ def headline(incident: Mapping[str, Any]) -> str:
     culprit = incident["culprit"]
     state = " (closed)" if incident["closed_at"] is not None else ""
     excuse = f" [suppressed by {incident['suppressed_by']}]" if incident["suppressed_by"] else ""
+    if incident["suppressed_by"] and (note := incident.get("suppressed_note")):
+        excuse = f" [suppressed by {incident['suppressed_by']}: {' '.join(note.split())[:80]}]"
     word = incident.get("operator")
     if word and word["silent"]:
         excuse += f" [{CALLED[word['says']]}]"
@@ -115,7 +117,8 @@ def _restraint(incident: Mapping[str, Any]) -> list[str]:
     """Tell why nobody is told of it, or not as loudly as a finding asked."""
     lines = []
     if incident["suppressed_by"]:
-        lines.append(f"suppressed by {incident['suppressed_by']}: shown, never paged")
+        said = f" ({note})" if (note := incident.get("suppressed_note")) else ""
+        lines.append(f"suppressed by {incident['suppressed_by']}{said}: shown, never paged")
     if incident.get("held_back"):
         lines.append(f"no page    {incident['held_back']}")
     if word := incident.get("operator"):

@@ -16,6 +16,7 @@ ALERT = Alert(
     ),
     hold="15m",
     severity=Severity.WATCH,
+    covered_by=("device", "port"),
     summary="{{ $labels.device }}/{{ $labels.port }} receives codewords that FEC cannot repair",
     runbook=Runbook(
         meaning="For a quarter of an hour every ten minutes brought at least one codeword with "

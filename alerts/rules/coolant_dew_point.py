@@ -21,6 +21,7 @@ ALERT = Alert(
     expr=f"{SUPPLY} - on (loop) {DEW} < 2",
     hold="5m",
     severity=Severity.TICKET,
+    covered_by=("loop",),
     page="cooling.condensation_risk",
     summary="{{ $labels.loop }} is less than 2 K above the dew point of its air",
     runbook=Runbook(

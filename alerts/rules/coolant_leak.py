@@ -12,6 +12,8 @@ ALERT = Alert(
     expr=f"max by (loop, zone) ({LEAK}) == 1",
     hold="90s",
     severity=Severity.PAGE,
+    covered_by=("loop",),
+    covered_kind="cooling.leak",
     page="cooling.leak",
     summary="The rope {{ $labels.zone }} of {{ $labels.loop }} has been wet for 90 s",
     runbook=Runbook(

@@ -15,6 +15,7 @@ ALERT = Alert(
     ),
     hold="5m",
     severity=Severity.TICKET,
+    covered_by=("loop",),
     page="cooling.leak",
     summary="The reservoir of {{ $labels.loop }} is nearly empty",
     runbook=Runbook(

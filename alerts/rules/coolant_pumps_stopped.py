@@ -18,6 +18,7 @@ ALERT = Alert(
     ),
     hold="2m",
     severity=Severity.TICKET,
+    covered_by=("loop",),
     page="cooling.pump_wear",
     summary="No pump of {{ $labels.loop }} turns any more",
     runbook=Runbook(

@@ -12,6 +12,7 @@ ALERT = Alert(
     expr=f'max by (loop) ({COOLANT_TEMPERATURE}{{branch="",point="supply"}}) > {LIMIT}',
     hold="10m",
     severity=Severity.TICKET,
+    covered_by=("loop",),
     page="cooling.supply_hot",
     summary="{{ $labels.loop }} has supplied more than 45 °C for ten minutes",
     runbook=Runbook(

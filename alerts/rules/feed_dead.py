@@ -15,6 +15,7 @@ ALERT = Alert(
     ),
     hold="1m",
     severity=Severity.WATCH,
+    covered_by=("feed",),
     page="power.feed_lost",
     summary="{{ $labels.feed }} of {{ $labels.rack }} has a phase without voltage",
     runbook=Runbook(

@@ -16,6 +16,7 @@ ALERT = Alert(
     ),
     hold="5m",
     severity=Severity.WATCH,
+    covered_by=("feed",),
     page="power.overload",
     summary="{{ $labels.feed }} of {{ $labels.rack }} carries more than 80 % of its breaker",
     runbook=Runbook(

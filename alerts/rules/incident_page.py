@@ -1,7 +1,7 @@
 """An incident that needs somebody now."""
 
 from alerts.alert import Alert, Case, Runbook
-from alerts.incident import active, info, joined, opened, silenced
+from alerts.incident import active, info, joined, opened, owner, silenced
 from fabrichealth.kinds import Severity
 
 LABELS = opened("link.flapping", "contaminated_connector")
@@ -23,11 +23,22 @@ ALERT = Alert(
     ),
     cases=(
         Case(
-            {active(LABELS): "_x3 4x10", info(LABELS, "page"): "_x3 1x10"},
+            {
+                active(LABELS): "_x3 4x10",
+                info(LABELS, "page"): "_x3 1x10",
+                owner(LABELS): "_x3 1x10",
+            },
             at="8m",
             fires=True,
             why="an incident of severity page is open",
             labels=LABELS,
+        ),
+        Case(
+            {active(LABELS): "4x10", info(LABELS, "page"): "1x10"},
+            at="8m",
+            fires=True,
+            why="a daemon older than these rules says nothing of racks and teams",
+            labels={key: LABELS[key] for key in ("incident", "domain", "culprit", "kind", "cause")},
         ),
         Case(
             {info(LABELS, "page", suppressed_by="maintenance:chg-7"): "1x20"},
@@ -49,6 +60,7 @@ ALERT = Alert(
             {
                 active(LABELS): "4x20",
                 info(LABELS, "page"): "1x20",
+                owner(LABELS): "1x20",
                 silenced(LABELS, "ack"): "1x3 stale _x16",
             },
             at="8m",

@@ -1,7 +1,7 @@
 """An incident that needs hands this week."""
 
 from alerts.alert import Alert, Case, Runbook
-from alerts.incident import active, info, joined, opened
+from alerts.incident import active, info, joined, opened, owner
 from fabrichealth.kinds import Severity
 
 LABELS = opened("link.degraded_speed", "loose_or_bad_module")
@@ -21,7 +21,11 @@ ALERT = Alert(
     ),
     cases=(
         Case(
-            {active(LABELS): "3x10", info(LABELS, "ticket"): "1x10"},
+            {
+                active(LABELS): "3x10",
+                info(LABELS, "ticket"): "1x10",
+                owner(LABELS): "1x10",
+            },
             at="5m",
             fires=True,
             why="an incident of severity ticket is open",

@@ -17,6 +17,7 @@ ALERT = Alert(
     expr=f"sum by (device, port, priority) (increase({PFC_RX_DROPPED_PACKETS}[10m])) > 0",
     hold="5m",
     severity=Severity.WATCH,
+    covered_by=("device", "port"),
     page="pfc.headroom_short",
     summary="{{ $labels.device }}/{{ $labels.port }} drops on lossless priority "
     "{{ $labels.priority }}",

@@ -18,6 +18,7 @@ ALERT = Alert(
     ),
     hold="10m",
     severity=Severity.WATCH,
+    covered_by=("device", "port"),
     summary="{{ $labels.device }}/{{ $labels.port }} is hotter than its own limit",
     runbook=Runbook(
         meaning="The module's case has been above its own high warning for ten minutes.",

@@ -20,6 +20,7 @@ ALERT = Alert(
     ),
     hold="15m",
     severity=Severity.WATCH,
+    covered_by=("device", "port"),
     summary="Light received by {{ $labels.device }}/{{ $labels.port }} is below its own limit",
     runbook=Runbook(
         meaning="The dimmest lit lane has been below the module's own low warning for a quarter "

@@ -18,6 +18,7 @@ ALERT = Alert(
     expr=f"max by (device, port, priority) (rate({PFC_RX_PAUSE}[3m])) > {SHARE}",
     hold="2m",
     severity=Severity.WATCH,
+    covered_by=("device", "port"),
     page="pfc.storm",
     summary="{{ $labels.device }}/{{ $labels.port }} priority {{ $labels.priority }} is stopped "
     "by its peer for more than half of the time",

@@ -16,6 +16,7 @@ ALERT = Alert(
     ),
     hold="5m",
     severity=Severity.WATCH,
+    covered_by=("device", "port"),
     summary="{{ $labels.device }}/{{ $labels.port }} is down",
     runbook=Runbook(
         meaning="An enabled port that was up within six hours has been down for five minutes.",

@@ -12,6 +12,7 @@ ALERT = Alert(
     expr=f"max by (source, target) ({SOURCE_UP}) == 0",
     hold="10m",
     severity=Severity.TICKET,
+    covered_by=("source", "target"),
     summary="{{ $labels.source }} {{ $labels.target }} does not answer",
     runbook=Runbook(
         meaning="A target has not answered for ten minutes; what it watched is watched by nobody.",

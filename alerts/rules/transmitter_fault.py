@@ -12,6 +12,7 @@ ALERT = Alert(
     expr=f"max by (device, port) ({TX_FAULT}) == 1",
     hold="10m",
     severity=Severity.WATCH,
+    covered_by=("device", "port"),
     summary="{{ $labels.device }}/{{ $labels.port }} flags a fault of its transmitter",
     runbook=Runbook(
         meaning="The module has flagged a fault of a laser at each reading for ten minutes.",

@@ -36,6 +36,7 @@ ALERT = Alert(
     ),
     hold="5m",
     severity=Severity.WATCH,
+    covered_by=("bundle",),
     page="parts.shared_component",
     summary="Three or more ports of trunk {{ $labels.bundle }} are down",
     runbook=Runbook(

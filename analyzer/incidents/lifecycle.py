@@ -15,10 +15,11 @@ from analyzer.incidents.attribution import attribute
 from analyzer.incidents.claims import Claim, Rival, weight
 from analyzer.incidents.explaining import downstream
 from analyzer.incidents.joining import add_victims, apart, forget_merged, home, merge
+from analyzer.incidents.owner import owner_of
 from analyzer.incidents.recalling import FALSE_HOLDS
 from analyzer.incidents.restraint import budget_of, held_back, pay
 from analyzer.incidents.scope import domain_of
-from analyzer.incidents.suppression import GRACE, suppressed_by
+from analyzer.incidents.suppression import GRACE, excuse_of
 from analyzer.incidents.unseen import found_behind, goes_on
 from analyzer.incidents.word import grounds_of, witnesses_of
 from analyzer.ledger import Ledger
@@ -48,6 +49,8 @@ class Policy:
     """Share of a device's, rack's or domain's capacity that must stay when something is drained."""
     page_budget: float = 1.0
     """False pages a week per 10,000 links that statistical kinds may cause."""
+    pages_accepted: float = 10.0
+    """Pages a week per 10,000 links, true ones too, beyond which people on call say so."""
     false_holds: float = FALSE_HOLDS
     """Seconds for which what was called false stays so, though its incident closed meanwhile."""
 
@@ -202,12 +205,25 @@ def _weigh(
     events: Sequence[Event],
     policy: Policy,
 ) -> bool:
-    """Suppress or confirm; return whether that changed."""
-    before = (incident.suppressed_by, incident.confirmed_at)
-    incident.suppressed_by = suppressed_by(incident, now, events, topology, policy.grace)
-    if incident.suppressed_by is not None:
+    """Suppress or confirm, and say whose it is; return whether that changed."""
+    before = _told(incident)
+    excuse = excuse_of(incident, now, events, topology, policy.grace)
+    incident.suppressed_by = excuse.reason if excuse else None
+    incident.suppressed_note = (excuse.note or None) if excuse else None
+    incident.owner = owner_of(incident.culprit, incident.side, topology)
+    if excuse is not None:
         incident.confirmed_at = None
     elif incident.confirmed_at is None and incident.severity >= Severity.TICKET:
         incident.confirmed_at = now
         _count(ledger, incident)
-    return before != (incident.suppressed_by, incident.confirmed_at)
+    if excuse is None and incident.paged_at is None and incident.severity >= Severity.PAGE:
+        incident.paged_at = now
+        domain = incident.domain or ""
+        ledger.paged[domain] = ledger.paged.get(domain, 0) + 1
+    return before != _told(incident)
+
+
+def _told(incident: Incident) -> tuple[object, ...]:
+    return (
+        incident.suppressed_by, incident.suppressed_note, incident.confirmed_at, incident.owner
+    )  # fmt: skip

@@ -19,6 +19,7 @@ class Span:
     end: float
     scope: Mapping[str, str]
     id: str
+    note: str = ""
 
     @property
     def name(self) -> str:
@@ -29,12 +30,14 @@ class Span:
 def spans(events: Iterable[Event], what: str, longest: float = inf) -> list[Span]:
     """Return every `what` (maintenance, drill) that events in order of time tell of.
 
-    One that nobody ended is over after `longest` seconds.
+    One that nobody ended is over at its start's `until` (unix seconds), else after `longest`
+    seconds.
     """
     found: list[Span] = []
     for event in events:
         if event.kind == f"{what}_start":
-            found.append(Span(event.at, event.at + longest, event.scope, event.id))
+            end = _until(event, event.at + longest)
+            found.append(Span(event.at, end, event.scope, event.id, event.note))
         elif event.kind == f"{what}_end":
             for place in _ended(found, event):
                 found[place] = replace(found[place], end=event.at)
@@ -50,3 +53,11 @@ def _ended(found: Sequence[Span], event: Event) -> list[int]:
         for place in going
         if found[place].scope == event.scope and not (event.id and found[place].id)
     ]
+
+
+def _until(start: Event, otherwise: float) -> float:
+    """Return when a start says that it will be over; one that says nothing usable is ignored."""
+    until = start.more.get("until")
+    if isinstance(until, bool) or not isinstance(until, int | float) or not until > start.at:
+        return otherwise
+    return float(until)

@@ -24,22 +24,24 @@ RESTARTING = frozenset({"host", "accelerator", "nic"})
 """Roles whose unannounced restart has grace; a switch, CDU or PDU pages at once."""
 
 
-class _Excuse(NamedTuple):
+class Excuse(NamedTuple):
     """A time in which a scope is excused."""
 
     start: float
     end: float
     reason: str
     scope: Mapping[str, str]
+    note: str = ""
+    """What who announced it said."""
 
 
-def suppressed_by(
+def excuse_of(
     incident: Incident,
     now: float,
     events: Sequence[Event],
     topology: Topology,
     grace: float = GRACE,
-) -> str | None:
+) -> Excuse | None:
     """Return what suppresses an incident, or None.
 
     It must have opened while it was excused, and either that lasts or it was seen last before
@@ -56,12 +58,12 @@ def suppressed_by(
     ]
     if kind is DEVICE_DOWN and not incident.answers and may_restart(incident.culprit, topology):
         reason, until = f"boot:{incident.culprit.id}", incident.opened_at + grace
-        excuses.append(_Excuse(incident.opened_at, until, reason, {}))
+        excuses.append(Excuse(incident.opened_at, until, reason, {}))
     if not excuses:
         return None
     going = next((span for span in excuses if now <= span.end), None)
     last = going or max(excuses, key=lambda span: span.end)
-    return last.reason if going or incident.last_seen <= last.end else None
+    return last if going or incident.last_seen <= last.end else None
 
 
 def may_restart(culprit: Place, topology: Topology) -> bool:
@@ -74,15 +76,16 @@ def may_restart(culprit: Place, topology: Topology) -> bool:
     return bool(roles & RESTARTING)
 
 
-def _excused(events: Sequence[Event], grace: float) -> list[_Excuse]:
+def _excused(events: Sequence[Event], grace: float) -> list[Excuse]:
     """Return every time in which a scope is excused."""
     found = [
-        _Excuse(one.start, one.end, f"maintenance:{one.name}", one.scope)
+        Excuse(one.start, one.end, f"maintenance:{one.name}", one.scope, one.note)
         for one in spans(events, "maintenance", OPEN_ENDED)
     ]
     for event in events:
         if event.kind in {"boot", "firmware_upgrade"}:
             name = event.id or next(iter(event.scope.values()), "")
             reason = f"{'boot' if event.kind == 'boot' else 'firmware'}:{name}"
-            found.append(_Excuse(event.at, event.at + grace, reason, event.scope))
+            until = event.at + grace
+            found.append(Excuse(event.at, until, reason, event.scope, event.note))
     return found

@@ -62,6 +62,43 @@ INCIDENT_INFO = Metric(
     extra=("kind", "severity", "cause", "culprit", "suppressed_by"),
 )
 
+INCIDENT_OWNER = Metric(
+    name="incident_owner_info",
+    kind=Kind.INFO,
+    unit=Unit.NONE,
+    subject=Subject.INCIDENT,
+    help="Where the culprit of the open incident stands and whose it is, to route alerts by.",
+    extra=("rack", "room", "team"),
+)
+
+INCIDENT_COVERS = Metric(
+    name="incident_covers",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.INCIDENT,
+    help="Severity of the open incident, for each thing it accounts for: culprit and victims, by "
+    "the labels that their readings carry; suppressed ones too.",
+    valid=(1.0, 4.0),
+    extra=("kind", "device", "port", "loop", "rack", "feed", "bundle", "source", "target"),
+)
+
+PAGES = Metric(
+    name="pages_total",
+    kind=Kind.COUNTER,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Incidents that became a page and were not suppressed.",
+)
+
+PAGES_ACCEPTED = Metric(
+    name="pages_accepted_per_week",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DOMAIN,
+    help="Pages a week that the site accepts for the links of the domain, by its policy.",
+    valid=(0.0, 1e9),
+)
+
 INCIDENTS = Metric(
     name="incidents_total",
     kind=Kind.COUNTER,

@@ -86,3 +86,39 @@ ANALYSIS_COVERAGE = Metric(
     help="Share of what the detector should judge that had data enough.",
     valid=(0.0, 1.0),
 )
+
+ANALYSIS_TIME = Metric(
+    name="analysis_timestamp_seconds",
+    kind=Kind.GAUGE,
+    unit=Unit.TIMESTAMP_SECONDS,
+    subject=Subject.NONE,
+    help="The moment that the last pass of the analyzer judged.",
+)
+
+ANALYSIS_FAILING = Metric(
+    name="analysis_failing",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.DETECTOR,
+    help="1 while the detector fails at every pass and repeats what it said before.",
+    valid=(0.0, 1.0),
+)
+
+SITE_FILE_TAKEN = Metric(
+    name="site_file_taken",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.NONE,
+    help="1 if the site file was taken up when it was last read, 0 if it is wrong.",
+    valid=(0.0, 1.0),
+)
+
+RECEIVER_UP = Metric(
+    name="receiver_up",
+    kind=Kind.GAUGE,
+    unit=Unit.NONE,
+    subject=Subject.NONE,
+    help="1 while whom the daemon tells of incidents takes what it is told.",
+    valid=(0.0, 1.0),
+    extra=("receiver",),
+)

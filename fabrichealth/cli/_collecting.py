@@ -26,6 +26,7 @@ from fabrichealth.cli._incidents import newest
 from fabrichealth.cli._judge_child import JudgeChild
 from fabrichealth.cli._site import Setup
 from fabrichealth.cli._stores import Stores
+from fabrichealth.config import AT_START
 from fabrichealth.errors import StoreError
 from fabrichealth.events import Event
 from fabrichealth.model import Batch, SeriesTable
@@ -111,10 +112,8 @@ class Collecting:
         if self.stores is not None:
             self._spawn("commits", self.stores.committer.run)
         if self.setup.site.events is not None and self.journal is not None:
-            known = self.journal.since(0, "event", limit=10_000_000)
-            file = EventsFile(
-                self.setup.site.events, [entry.body for entry in known], self.setup.topology
-            )
+            known = [entry.body for entry in self.journal.since(0, "event", limit=10_000_000)]
+            file = EventsFile(self.setup.site.events, known, self.setup.topology)
             self._spawn("following of events", partial(self._follow_events, file))
 
     def waiting_for(self) -> str:
@@ -150,7 +149,7 @@ class Collecting:
         sources = self._sources(setup) if self.polls else []
         if setup.topology is not self.setup.topology:
             self.poller.inventory = self.poller.inventory.under(setup.topology)
-        for key in ("listen", "state", "store", "web_config", "events", "notify"):
+        for key in AT_START:
             if getattr(setup.site, key) != getattr(self.setup.site, key):
                 log.warning("%s: changed in the site file; restart to take it up", key)
         self.setup = setup

@@ -11,11 +11,17 @@ from typing import Any
 from collectors.sharding import WHOLE, Shard
 from fabrichealth.cli._api import Api
 from fabrichealth.cli._collecting import Collecting
+from fabrichealth.cli._own_watchers import OwnWatchers
 from fabrichealth.cli._page_api import PageApi
+from fabrichealth.cli._remedying import Remedying
+from fabrichealth.cli._silenced import follow
 from fabrichealth.cli._site import Setup, load
+from fabrichealth.config import Receiver
 from fabrichealth.errors import FabricHealthError, SiteError
+from fabrichealth.remediation.remedies import Remedies
 from fabrichealth.runtime.alertmanager import Alertmanager
 from fabrichealth.runtime.clock import Clock
+from fabrichealth.runtime.peer import Credentials, Peer
 from fabrichealth.runtime.systemd import notify, reloading, watched
 from fabrichealth.web.access import Access, read_access
 from fabrichealth.web.page import Page
@@ -53,7 +59,12 @@ async def live(
     collecting = Collecting(setup, clock, keep, polls)
     api = Api(collecting)
 
-    notified = [Alertmanager(row.url) for row in setup.site.notify]
+    peers = [_peer(row) for row in setup.site.notify]
+    notified = [Alertmanager(peer, setup.site.external_url) for peer in peers]
+    heard = [peer for peer, row in zip(peers, setup.site.notify, strict=True) if row.silences]
+    remedies = Remedies(setup.remediators(), collecting.paths.remedies, clock.now)
+    remedying = Remedying(collecting, remedies)
+    own = OwnWatchers(collecting, lambda: [*notified, *remedies.receivers])
 
     def hear(incident: dict[str, Any]) -> None:
         api.tell(incident)
@@ -71,12 +82,19 @@ async def live(
         app = application(
             collecting.exporter,
             clock.now,
-            routes=[*api.routes(), *PageApi(collecting).routes(), *Page().routes()],
+            routes=[
+                *api.routes(),
+                *PageApi(collecting).routes(),
+                *Page().routes(),
+                *remedying.routes(),
+            ],
             waiting_for=collecting.waiting_for,
             access=access,
         )
         server = await serve(app, setup.site.listen, access)
-        _watch_signals(collecting, stop, reload)
+        _watch_signals(collecting, own, stop, reload)
+        tasks.append(asyncio.create_task(own.run()))
+        tasks.append(asyncio.create_task(follow(heard, collecting)))
         for one in notified:
             for incident in collecting.incidents.values():
                 one.tell(incident)
@@ -84,6 +102,7 @@ async def live(
         if judge:
             tasks.append(asyncio.create_task(_first_pass(collecting, judged)))
             tasks.append(asyncio.create_task(collecting.judged()))
+            tasks.append(asyncio.create_task(remedying.run()))
         if serving is not None:
             serving(server.address)
         notify("READY=1")
@@ -113,8 +132,17 @@ async def _first_pass(collecting: Collecting, judged: Callable[[], None] | None)
         judged()
 
 
+def _peer(row: Receiver) -> Peer:
+    return Peer(
+        row.url, Credentials(row.user, row.secret_file, row.secret_env), ca_file=row.ca_file
+    )
+
+
 def _watch_signals(
-    collecting: Collecting, stop: asyncio.Event, reload: Callable[[], Setup] | None
+    collecting: Collecting,
+    own: OwnWatchers,
+    stop: asyncio.Event,
+    reload: Callable[[], Setup] | None,
 ) -> None:
     loop = asyncio.get_running_loop()
     for name in (signal.SIGTERM, signal.SIGINT):
@@ -123,22 +151,25 @@ def _watch_signals(
         tasks: set[asyncio.Task[None]] = set()
 
         def hup() -> None:
-            task = asyncio.create_task(_reload(collecting, reload))
+            task = asyncio.create_task(_reload(collecting, own, reload))
             tasks.add(task)
             task.add_done_callback(tasks.discard)
 
         loop.add_signal_handler(signal.SIGHUP, hup)
 
 
-async def _reload(collecting: Collecting, reload: Callable[[], Setup]) -> None:
+async def _reload(collecting: Collecting, own: OwnWatchers, reload: Callable[[], Setup]) -> None:
     notify(reloading())
     try:
         setup = await asyncio.to_thread(reload)
         await collecting.reload(setup)
     except FabricHealthError as wrong:
         log.error("site file not taken up, the old one stays: %s", wrong)
+        own.site_file_taken = False
     else:
+        own.site_file_taken = True
         log.info("site file taken up: %d targets", setup.held())
+    own.tell()
     notify("READY=1")
 
 

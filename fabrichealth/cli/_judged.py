@@ -93,6 +93,7 @@ def policy_of(policy: Policy) -> JudgePolicy:
         policy.grace,
         policy.capacity_floor,
         policy.page_budget_per_week_per_10k_links,
+        policy.pages_accepted_per_week_per_10k_links,
         policy.false_holds,
     )
 

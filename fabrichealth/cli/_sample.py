@@ -50,8 +50,13 @@ targets:
   - {name: host-001, source: host}
   - {name: host-002, source: prom, address: "http://host-002:9400/metrics", period: 15s}
 
+# external_url: "https://fabric.example:9480"   # where people find the page; alerts lead there
 # notify:
-#   - {kind: alertmanager, url: "http://127.0.0.1:9093"}
+#   - {kind: alertmanager, url: "http://127.0.0.1:9093"}   # each of a cluster; docs/alerting.md
+# remediate:                       # off unless asked for, a dry run unless dry_run: false
+#   - {kind: webhook, url: "https://ops.example/drain", signing_file: signing.secret}
+#   - {kind: kubernetes_node}
+#   - {kind: slurm_drain, most_at_once: 2, most_per_hour: 4}
 """
 
 

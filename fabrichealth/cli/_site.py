@@ -14,6 +14,7 @@ from fabrichealth.config import StoreSection
 from fabrichealth.errors import SiteError, UsageError
 from fabrichealth.model import SeriesTable
 from fabrichealth.plugins import Lazy, item, names
+from fabrichealth.remediation.remediator import OUTPUTS, AnyRemediator, Remediator, RemedySettings
 from fabrichealth.settings import Settings
 from fabrichealth.store.engine import ENGINES, AnyEngine, engine, engine_type
 from fabrichealth.target_rows import SourceKind, TargetRow
@@ -57,6 +58,10 @@ def _store_settings(name: str) -> type[StoreSection]:
     return engine_type(name).settings_type
 
 
+def _remedy_settings(name: str) -> type[Settings]:
+    return item(OUTPUTS, name, Remediator).settings_type
+
+
 @dataclass(frozen=True)
 class Setup:
     """A site, its topology, and how to build its sources."""
@@ -79,6 +84,15 @@ class Setup:
     def held(self) -> int:
         """Return how many targets are read here."""
         return sum(self.shard.holds(row.name) for row in self.site.targets)
+
+    def remediators(self) -> list[AnyRemediator]:
+        """Build who is asked to drain."""
+        found = []
+        for row in self.site.remediate:
+            if isinstance(row, RemedySettings):
+                kind: type[AnyRemediator] = item(OUTPUTS, row.kind, Remediator)
+                found.append(kind(row))
+        return found
 
     def sources(self, table: SeriesTable, *, captures: bool = False) -> list[Source]:
         """Build a source for every target of the shard.
@@ -121,7 +135,10 @@ def load(path: Path, shard: Shard = WHOLE, domains: tuple[str, ...] = ()) -> Set
         SiteError: file, line and key of the first fault; or there is no such domain.
     """
     detectors = Lazy(DETECTORS, _detector_settings)
-    site = config.read(path, Lazy(SOURCES, _kind), detectors, Lazy(ENGINES, _store_settings))
+    site = config.read(
+        path, Lazy(SOURCES, _kind), detectors, Lazy(ENGINES, _store_settings),
+        Lazy(OUTPUTS, _remedy_settings),
+    )  # fmt: skip
     topology = read_topology(site.topology) if site.topology else Topology()
     known = {*topology.domains, *map(topology.domain_of, topology.devices), FABRIC} - {""}
     for name in domains:

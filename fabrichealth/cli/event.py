@@ -96,11 +96,12 @@ def events_of(asked: argparse.Namespace, now: float) -> list[Event]:
     if asked.end:
         return [Event(at, f"{kind}_end", scope, asked.id, asked.note, more)]
     name = asked.id or f"{kind}-{datetime.fromtimestamp(at, UTC):%Y%m%dT%H%M%S}"
-    events = [Event(at, f"{kind}_start", scope, name, asked.note, more)]
-    if asked.lasts:
-        over = at + _seconds("--for", asked.lasts)
-        events.append(Event(over, f"{kind}_end", scope, name, asked.note, more))
-    return events
+    if not asked.lasts:
+        return [Event(at, f"{kind}_start", scope, name, asked.note, more)]
+    over = at + _seconds("--for", asked.lasts)
+    # an end counts from its `at` on; until then the start itself says how long it lasts
+    start = Event(at, f"{kind}_start", scope, name, asked.note, {**more, "until": over})
+    return [start, Event(over, f"{kind}_end", scope, name, asked.note, more)]
 
 
 def _seconds(option: str, text: str | None) -> float:

@@ -3,6 +3,7 @@
 from fabrichealth.model.changes import Changes
 from fabrichealth.model.finding import Evidence, Finding, Forecast
 from fabrichealth.model.incident import Alternative, Change, Incident
+from fabrichealth.model.owner import Owner
 from fabrichealth.model.past import Past
 from fabrichealth.model.place import Place, Port, link_id, place_of
 from fabrichealth.model.poll import Batch, Neighbor, Poll, Reason, Refused
@@ -25,6 +26,7 @@ __all__ = [
     "Incident",
     "Labels",
     "Neighbor",
+    "Owner",
     "Past",
     "Place",
     "Poll",

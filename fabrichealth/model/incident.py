@@ -4,6 +4,7 @@ from dataclasses import asdict, dataclass, field
 
 from fabrichealth.kinds import Cause, IncidentKind, Severity
 from fabrichealth.model.finding import Evidence, Forecast
+from fabrichealth.model.owner import Owner
 from fabrichealth.model.place import Place
 from fabrichealth.model.remedy import Earlier, Proof, Rung, Word
 
@@ -64,6 +65,11 @@ class Incident:
     safe_because: str | None = None
     data_quality: str = "good"
     suppressed_by: str | None = None
+    suppressed_note: str | None = None
+    """What who announced the work said of it."""
+    owner: Owner = field(default_factory=Owner)
+    paged_at: float | None = None
+    """When it first was a page and not suppressed."""
     merged_into: str | None = None
     """The incident that turned out to be the same; what is told of it goes on there."""
     held_back: str | None = None
@@ -138,6 +144,8 @@ class Incident:
             "safe_because": self.safe_because,
             "data_quality": self.data_quality,
             "suppressed_by": self.suppressed_by,
+            "suppressed_note": self.suppressed_note,
+            "owner": self.owner._asdict(),
             "merged_into": self.merged_into,
             "held_back": self.held_back,
             "operator": None if self.operator is None else asdict(self.operator),

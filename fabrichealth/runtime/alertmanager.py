@@ -13,11 +13,11 @@ import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
-
-import aiohttp
+from urllib.parse import quote
 
 from fabrichealth.kinds import Severity
 from fabrichealth.narrative import story
+from fabrichealth.runtime.peer import Peer, PeerError
 
 log = logging.getLogger(__name__)
 
@@ -35,7 +35,8 @@ FORGOTTEN = 300.0
 RETRY = 10.0
 """Seconds between attempts while it does not answer."""
 
-PATIENCE = 5.0
+ALERTS = "/api/v2/alerts"
+
 AT_ONCE = 100
 
 
@@ -53,15 +54,25 @@ def alert_labels(incident: Mapping[str, Any]) -> Labels | None:
         "culprit": incident["culprit"]["id"],
         "domain": incident["domain"] or "",
         "cause": incident["cause"] or "",
+        **incident.get("owner", {}),
     }
     return tuple(sorted((name, text) for name, text in labels.items() if text))
+
+
+def page_of(external_url: str, incident: str) -> str:
+    """Return the address of an incident on our page."""
+    return f"{external_url.rstrip('/')}/#/incident/{quote(incident, safe='')}"
 
 
 class Alertmanager:
     """One Alertmanager; `tell` it of incidents, `run` sends until cancelled."""
 
-    def __init__(self, url: str, again: float = AGAIN, retry: float = RETRY) -> None:
-        self._address = f"{url.rstrip('/')}/api/v2/alerts"
+    def __init__(
+        self, peer: Peer, external_url: str = "", again: float = AGAIN, retry: float = RETRY
+    ) -> None:
+        """`external_url` is where people find our page; without it alerts lead nowhere."""
+        self.peer = peer
+        self._external_url = external_url
         self._again = again
         self._retry = retry
         self._open: dict[str, tuple[Labels, Mapping[str, Any]]] = {}
@@ -75,23 +86,31 @@ class Alertmanager:
         name, labels = incident["incident"], alert_labels(incident)
         former = self._open.pop(name, None)
         if former is not None and former[0] != labels:
-            self._ended[former[0]] = _alert(former[0], former[1], time.time())
+            self._ended[former[0]] = self._alert(former[0], former[1], time.time())
         if labels is not None:
             self._ended.pop(labels, None)
             self._open[name] = (labels, incident)
         if former is not None or labels is not None:
             self._news.set()
 
+    @property
+    def name(self) -> str:
+        """Whom it tells, as messages and metrics show it."""
+        return self.peer.shown
+
+    @property
+    def up(self) -> bool:
+        """Whether it took what it was told last."""
+        return not self._refused
+
     async def run(self) -> None:
         """Send what is new at once and what is open again and again."""
-        patience = aiohttp.ClientTimeout(total=PATIENCE)
-        async with aiohttp.ClientSession(timeout=patience) as session:
-            while True:
-                self._news.clear()
-                if await self._sent(session):
-                    await self._quiet(self._again)
-                else:
-                    await asyncio.sleep(self._retry)
+        while True:
+            self._news.clear()
+            if await self._sent():
+                await self._quiet(self._again)
+            else:
+                await asyncio.sleep(self._retry)
 
     async def _quiet(self, seconds: float) -> None:
         """Wait for news, or so long."""
@@ -101,46 +120,43 @@ class Alertmanager:
         except TimeoutError:
             return
 
-    async def _sent(self, session: aiohttp.ClientSession) -> bool:
+    async def _sent(self) -> bool:
         """Send all there is to say; return whether it was heard."""
         ended = dict(self._ended)
         until = time.time() + FORGOTTEN
-        alerts = [_alert(labels, incident, until) for labels, incident in self._open.values()]
+        alerts = [self._alert(labels, one, until) for labels, one in self._open.values()]
         alerts += ended.values()
         try:
             for start in range(0, len(alerts), AT_ONCE):
-                portion = alerts[start : start + AT_ONCE]
-                async with session.post(self._address, json=portion) as reply:
-                    if reply.status >= 300:
-                        return self._not_heard(f"{reply.status} {(await reply.text()).strip()}")
-        except (aiohttp.ClientError, TimeoutError, OSError) as wrong:
-            return self._not_heard(str(wrong) or f"no answer within {PATIENCE:g} s")
+                await self.peer.ask("POST", ALERTS, alerts[start : start + AT_ONCE])
+        except PeerError as wrong:
+            if not self._refused:
+                log.error("takes no alerts, tried again until it does: %s", wrong)
+            self._refused = True
+            return False
         if self._refused:
-            log.warning("%s takes alerts again", self._address)
+            log.warning("%s takes alerts again", self.name)
         self._refused = False
         for labels, alert in ended.items():
             if self._ended.get(labels) is alert:
                 del self._ended[labels]
         return True
 
-    def _not_heard(self, why: str) -> bool:
-        if not self._refused:
-            log.error("%s takes no alerts (%s); tried again until it does", self._address, why)
-        self._refused = True
-        return False
-
-
-def _alert(labels: Labels, incident: Mapping[str, Any], until: float) -> dict[str, Any]:
-    return {
-        "labels": dict(labels),
-        "annotations": {
-            "summary": f"{incident['kind']}: {incident['culprit']['id']} ({incident['incident']})",
-            "description": story(incident),
-            "runbook": f"alerts/runbooks/{incident['kind']}.md",
-        },
-        "startsAt": _written(min(incident["opened_at"], until)),
-        "endsAt": _written(until),
-    }
+    def _alert(self, labels: Labels, incident: Mapping[str, Any], until: float) -> dict[str, Any]:
+        name = incident["incident"]
+        page = page_of(self._external_url, name) if self._external_url else ""
+        alert: dict[str, Any] = {
+            "labels": dict(labels),
+            "annotations": {
+                "summary": f"{incident['kind']}: {incident['culprit']['id']} ({name})",
+                "description": story(incident),
+                "action": incident["action"],
+                "runbook": f"alerts/runbooks/{incident['kind']}.md",
+            },
+            "startsAt": _written(min(incident["opened_at"], until)),
+            "endsAt": _written(until),
+        }
+        return {**alert, "generatorURL": page} if page else alert
 
 
 def _written(at: float) -> str:

@@ -51,6 +51,11 @@ class StatePaths:
         return self.folder / "judged.json"
 
     @property
+    def remedies(self) -> Path:
+        """Orders that were given to remediators and not taken back."""
+        return self.folder / "remedies.json"
+
+    @property
     def memory(self) -> Path:
         """What sources remember: wrap offsets, last codes, cursors."""
         return self.folder / "sources.json"

@@ -66,6 +66,9 @@ class Domain(Row):
     name: Name
     kind: Literal["nvlink", "hccs", "ub", "ualink", "cxl", "pcie"] = "nvlink"
     accelerators: int = Field(default=0, ge=0)
+    team: Text = ""
+    """Whose it is; alerts carry it, so that they can be routed by it. A rack's or a device's own
+    word goes before."""
 
 
 class Rack(Row):
@@ -77,6 +80,8 @@ class Rack(Row):
     loop: Text = ""
     branch: Text = ""
     branches: tuple[Text, ...] = ()
+    room: Text = ""
+    team: Text = ""
 
 
 class Device(Row):
@@ -91,6 +96,7 @@ class Device(Row):
     model: Text = ""
     silicon: Text = ""
     ids: tuple[Text, ...] = ()
+    team: Text = ""
     ports: Mapping[Text, PortFacts] = Field(default_factory=dict)
 
 

@@ -1,5 +1,7 @@
 """What raises nothing, for how long, and what is told all the same (contract 4)."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -234,3 +236,22 @@ def test_suppressed_means_opened_within_and_gone_before_the_end(
         assert incident.suppressed_by == "maintenance:chg-1"
     else:
         assert incident.confirmed_at == START + (end + 1) * MINUTE
+
+
+def test_a_maintenance_that_says_how_long_it_lasts_excuses_for_so_long() -> None:
+    start = event(WORK[0], 300, {"rack": "r1"}, "chg-1")
+    told = replace(start, note="swap of optics", more={"until": START + 9 * HOUR})
+    ill = during(LINK_DOWN, NEAR, (600, 10 * HOUR))
+    story = Story(ill, [told]).until(8 * HOUR)
+    assert story.only.suppressed_by == "maintenance:chg-1"
+    assert story.only.suppressed_note == "swap of optics"
+    incident = story.until(9 * HOUR + 2 * MINUTE).only
+    assert (incident.suppressed_by, incident.suppressed_note) == (None, None)
+
+
+@pytest.mark.parametrize("until", ["tomorrow", True, None, 0.0, float("nan")], ids=repr)
+def test_an_until_that_is_none_leaves_the_four_hours(until: object) -> None:
+    start = replace(event(WORK[0], 300, {"rack": "r1"}, "chg-1"), more={"until": until})
+    story = Story(during(LINK_DOWN, NEAR, (600, 5 * HOUR)), [start]).until(300 + 4 * HOUR)
+    assert story.only.suppressed_by == "maintenance:chg-1"
+    assert story.until(301 + 4 * HOUR + MINUTE).only.suppressed_by is None

@@ -128,10 +128,12 @@ def prometheus(folder: Path, scraped: str, rules: Path, alertmanager: str) -> tu
     return running, f"http://{address}"
 
 
-def alertmanager(folder: Path, address: str = "") -> tuple[Running, str]:
-    """Start an Alertmanager that tells nobody; return it and HOST:PORT."""
+def alertmanager(
+    folder: Path, address: str = "", plain: Mapping[str, Any] | None = None
+) -> tuple[Running, str]:
+    """Start an Alertmanager that tells nobody, or whom `plain` says; return it and HOST:PORT."""
     address = address or f"{HOST}:{free_port()}"
-    config = {"route": {"receiver": "nobody"}, "receivers": [{"name": "nobody"}]}
+    config = plain or {"route": {"receiver": "nobody"}, "receivers": [{"name": "nobody"}]}
     (folder / "alertmanager.yml").write_text(json.dumps(config))
     words = ["prometheus-alertmanager", f"--config.file={folder / 'alertmanager.yml'}"]
     words += [f"--storage.path={folder / 'alerts'}", f"--web.listen-address={address}"]

@@ -13,9 +13,10 @@ import pytest
 
 from alerts.generate import alerts
 from fabrichealth.kinds import LINK_DOWN, LINK_SUBHEALTHY, Cause, Severity
-from fabrichealth.model import Incident, Place
+from fabrichealth.model import Incident, Owner, Place
 from fabrichealth.runtime import alertmanager as telling
 from fabrichealth.runtime.alertmanager import Alertmanager, alert_labels
+from fabrichealth.runtime.peer import Peer
 from tests.end_to_end.processes import HOST, Running, alertmanager, answered, free_port, needs
 
 LINK = "host-001/mlx5_0/1--leaf-01/1"
@@ -34,6 +35,7 @@ def incident(name: str = "i1", **changes: Any) -> dict[str, Any]:
         action="Look for light.",
         domain="pod-a",
         cause=Cause.UNKNOWN,
+        owner=Owner("r01", "hall-2", "fabric-east"),
     )
     return {**json.loads(json.dumps(one.to_json())), **changes}
 
@@ -42,9 +44,8 @@ def test_its_labels_are_those_of_the_rules() -> None:
     for severity in ("page", "ticket"):
         labels = dict(alert_labels(incident(severity=severity)) or ())
         (rule,) = [rule for rule in alerts() if rule.name == labels["alertname"]]
-        for case in (case for case in rule.cases if case.fires):
-            assert case.labels is not None
-            assert set(labels) == {"alertname", "severity", *case.labels}
+        first = next(case for case in rule.cases if case.fires)
+        assert set(labels) == {"alertname", "severity", *(first.labels or {})}
         assert labels["severity"] == str(rule.severity)
 
 
@@ -76,7 +77,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 
 @pytest.fixture
 async def told(server: str) -> AsyncIterator[Alertmanager]:
-    one = Alertmanager(server + "/", again=0.5, retry=0.2)
+    one = Alertmanager(Peer(server + "/"), "http://fabric.example:9480/", again=0.5, retry=0.2)
     task = asyncio.create_task(one.run())
     yield one
     task.cancel()
@@ -109,6 +110,7 @@ class TestRealAlertmanager:
         (alert,) = await becomes(server, "open", ["page"])
         assert alert["labels"]["culprit"] == LINK
         assert "both ends down" in alert["annotations"]["description"]
+        assert alert["generatorURL"] == "http://fabric.example:9480/#/incident/open"
         told.tell(incident("open", closed_at=time.time() - 5))
         await becomes(server, "open", [])
 
@@ -131,7 +133,7 @@ class TestRealAlertmanager:
         await becomes(server, "excused", ["page"])
 
     async def test_what_ended_and_came_back_before_it_was_sent_is_open(self, server: str) -> None:
-        one = Alertmanager(server)
+        one = Alertmanager(Peer(server))
         for changes in ({}, {"suppressed_by": "boot:host-001"}, {}):
             one.tell(incident("brief-excuse", **changes))
         task = asyncio.create_task(one.run())
@@ -155,7 +157,7 @@ class TestRealAlertmanager:
         self, server: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(telling, "FORGOTTEN", 1.5)
-        one = Alertmanager(server)
+        one = Alertmanager(Peer(server))
         task = asyncio.create_task(one.run())
         one.tell(incident("lost"))
         await becomes(server, "lost", ["page"])
@@ -175,7 +177,7 @@ class TestRealAlertmanager:
         self, tmp_path: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         address = f"{HOST}:{free_port()}"
-        one = Alertmanager(f"http://{address}", again=0.5, retry=0.1)
+        one = Alertmanager(Peer(f"http://{address}"), again=0.5, retry=0.1)
         running: Running | None = None
         with caplog.at_level(logging.WARNING):
             task = asyncio.create_task(one.run())
@@ -200,7 +202,7 @@ class TestRealAlertmanager:
     async def test_an_address_of_something_else_is_said(
         self, server: str, caplog: pytest.LogCaptureFixture
     ) -> None:
-        one = Alertmanager(f"{server}/nowhere", retry=0.1)
+        one = Alertmanager(Peer(f"{server}/nowhere"), retry=0.1)
         task = asyncio.create_task(one.run())
         one.tell(incident("wrong"))
         await asyncio.sleep(0.5)
@@ -208,12 +210,13 @@ class TestRealAlertmanager:
         with contextlib.suppress(asyncio.CancelledError):
             await task
         (record,) = caplog.records
-        assert "takes no alerts (404" in record.getMessage()
+        assert "takes no alerts" in record.getMessage()
+        assert "refuses (404" in record.getMessage()
 
 
 def test_telling_never_waits() -> None:
     """Without a task that sends, and without a loop, telling only notes."""
-    one = Alertmanager("http://127.0.0.1:9")
+    one = Alertmanager(Peer("http://127.0.0.1:9"))
     for _ in range(1000):
         one.tell(incident())
         one.tell(incident(closed_at=time.time()))

@@ -139,7 +139,9 @@ class TestEvent:
         words = ("event", "repair", "--link", LINK, "-c", site)
         assert terminal(*words).status == 2
         assert terminal(*words, "--action", "clean", "--for", "10m").status == 0
-        assert [event.more for event in told(site)] == [{"action": "clean"}] * 2
+        start, end = told(site)
+        assert start.more == {"action": "clean", "until": end.at}
+        assert end.more == {"action": "clean"}
 
     @pytest.mark.parametrize(
         ("words", "says"),

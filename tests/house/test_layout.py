@@ -23,8 +23,9 @@ LONG = {
 }
 """Modules that are longer, and why they are not split."""
 
-SHIPPED = {".py", ".typed", ".yaml", ".json", ".md", ".html", ".js", ".css", ".svg"}
-"""Kinds of files in the wheel: code, typing marker, maps and rules, boards, runbooks, the page."""
+SHIPPED = {".py", ".typed", ".yaml", ".json", ".md", ".html", ".js", ".css", ".svg", ".tmpl"}
+"""Kinds of files in the wheel: code, typing marker, maps, rules, boards, runbooks, the page,
+templates of notifications."""
 
 FOREIGN = (
     r"(?<![\w./-])/(home|work|root|Users)/[\w.]",  # somebody's machine

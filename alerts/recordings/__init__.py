@@ -1,0 +1,1 @@
+"""Recording rules, one file each: the file is the registration."""

@@ -1,0 +1,48 @@
+"""Passes of the analyzer come late, or no more."""
+
+from alerts.alert import Alert, Case, Runbook
+from fabrichealth.catalogue.watchers import ANALYSIS_TIME
+from fabrichealth.kinds import Severity
+
+LATE = 300
+
+ALERT = Alert(
+    name="FabricJudgingLate",
+    expr=f"time() - max_over_time({ANALYSIS_TIME}[30m]) > {LATE}",
+    hold="2m",
+    severity=Severity.TICKET,
+    summary="What was judged last is {{ $value | humanizeDuration }} old",
+    runbook=Runbook(
+        meaning="The analyzer's newest pass is older than five minutes: it stands still, ended, or "
+        "a pass takes longer than that. A store that lags behind counts too.",
+        impact="Faults are told late or not at all; open incidents look as they were.",
+        diagnosis="The log of `judging` says why a pass was skipped or its process ended. On the "
+        "watchers board: which detector takes the time, and is the store slow to answer?",
+        mitigation="Mend the store if it is slow. Give `policy.judge_every` more time, or share "
+        "the site's domains between analyzers (`analyze --domains`).",
+    ),
+    cases=(
+        Case(
+            {str(ANALYSIS_TIME): "0+60x10 600x20"},
+            at="20m",
+            fires=True,
+            why="no pass for ten minutes",
+            labels={},
+            value="10m 0s",
+        ),
+        Case(
+            {str(ANALYSIS_TIME): "0+60x10 stale"},
+            at="20m",
+            fires=True,
+            why="no pass, and nobody exports its time any more",
+            labels={},
+            value="10m 0s",
+        ),
+        Case(
+            {str(ANALYSIS_TIME): "0 0 120 120 240 240 360 360 480 480 600 600 720"},
+            at="12m",
+            fires=False,
+            why="a pass each two minutes",
+        ),
+    ),
+)

@@ -1,0 +1,227 @@
+"""When orders are given, at which pace, and when they are taken back."""
+
+import logging
+from collections.abc import Iterable
+from pathlib import Path
+
+import pytest
+
+from fabrichealth.cli._remedying import candidates
+from fabrichealth.kinds import DEVICE_DOWN, LINK_FLAPPING, LINK_SUBHEALTHY, IncidentKind, Severity
+from fabrichealth.model import Incident, Place, Word
+from fabrichealth.remediation.order import Candidate, Order, order_of
+from fabrichealth.remediation.remediator import LeftAlone, Remediator, RemedyFailed, RemedySettings
+from fabrichealth.remediation.remedies import Remedies
+from fabrichealth.topology import Topology
+from fabrichealth.topology.rows import Device, Link
+from tests.fabrichealth.remediation.orders import candidate
+
+
+class Hand(Remediator[RemedySettings]):
+    """Keeps what it is asked, and fails when told to."""
+
+    settings_type = RemedySettings
+
+    def __init__(self, settings: RemedySettings) -> None:
+        super().__init__(settings)
+        self.did: list[str] = []
+        self.wrong: Exception | None = None
+
+    @property
+    def name(self) -> str:
+        return "hand"
+
+    def orders(self, candidate: Candidate) -> Iterable[Order]:
+        if candidate.safe:
+            yield order_of(candidate, candidate.safe_because)
+
+    def says(self, order: Order) -> str:
+        return f"drain {order.incident}"
+
+    def says_undo(self, order: Order) -> str:
+        return f"return {order.incident}"
+
+    async def apply(self, order: Order) -> None:
+        self._do(self.says(order))
+
+    async def undo(self, order: Order) -> None:
+        self._do(self.says_undo(order))
+
+    def _do(self, what: str) -> None:
+        if self.wrong is not None:
+            raise self.wrong
+        self.did.append(what)
+
+
+class Desk:
+    """Remedies of one hand, whose clock the test moves."""
+
+    def __init__(self, folder: Path, **settings: object) -> None:
+        self.now = 1000.0
+        self.path = folder / "remedies.json"
+        self.hand = Hand(RemedySettings.model_validate({"kind": "hand", **settings}))
+        self.remedies = Remedies([self.hand], self.path, lambda: self.now)
+
+    async def step(self, *found: Candidate, alive: Iterable[str] | None = None) -> None:
+        names = {one.incident for one in found} if alive is None else {*alive}
+        await self.remedies.step(found, names)
+
+
+async def test_a_dry_run_says_once_what_it_would_do_and_does_nothing(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = Desk(tmp_path)
+    with caplog.at_level(logging.INFO):
+        for _ in range(3):
+            await desk.step(candidate())
+        await desk.step()
+    assert [one.getMessage() for one in caplog.records] == [
+        "dry run, would: drain i7",
+        "dry run, would: return i7",
+    ]
+    assert desk.hand.did == []
+
+
+async def test_what_is_safe_is_drained_once_and_returned_when_its_incident_is_over(
+    tmp_path: Path,
+) -> None:
+    desk = Desk(tmp_path, dry_run=False)
+    await desk.step(candidate(safe=False))
+    assert desk.hand.did == []
+    await desk.step(candidate())
+    await desk.step(candidate())
+    await desk.step(alive=["i7"])  # no longer to be drained: it is, and stays so while it is open
+    assert desk.hand.did == ["drain i7"]
+    assert [one["order"]["incident"] for one in desk.remedies.standing] == ["i7"]
+    await desk.step()
+    assert desk.hand.did == ["drain i7", "return i7"]
+    assert desk.remedies.standing == []
+
+
+async def test_a_restart_neither_drains_twice_nor_forgets_to_return(tmp_path: Path) -> None:
+    before = Desk(tmp_path, dry_run=False)
+    await before.step(candidate())
+    after = Desk(tmp_path, dry_run=False)
+    await after.step(candidate())
+    assert after.hand.did == []
+    await after.step()
+    assert after.hand.did == ["return i7"]
+    assert Desk(tmp_path, dry_run=False).remedies.standing == []
+
+
+async def test_what_stands_waits_while_everything_is_a_dry_run(tmp_path: Path) -> None:
+    await Desk(tmp_path, dry_run=False).step(candidate())
+    dry = Desk(tmp_path, dry_run=True)
+    await dry.step()
+    assert (dry.hand.did, len(dry.remedies.standing)) == ([], 1)
+    again = Desk(tmp_path, dry_run=False)
+    await again.step()
+    assert again.hand.did == ["return i7"]
+
+
+async def test_no_more_stand_at_once_or_are_given_an_hour_than_the_site_allows(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = Desk(tmp_path, dry_run=False, most_at_once=2, most_per_hour=3)
+    three = [candidate(name) for name in ("i1", "i2", "i3")]
+    with caplog.at_level(logging.WARNING):
+        await desk.step(*three)
+        await desk.step(*three)
+    assert desk.hand.did == ["drain i1", "drain i2"]
+    waits = [one.getMessage() for one in caplog.records if "waits" in one.getMessage()]
+    assert waits == ["hand i3: waits: most_at_once 2 stand"]
+    await desk.step(three[2], candidate("i4"))  # two are over: one more within the hour
+    assert [one for one in desk.hand.did if "drain" in one] == ["drain i1", "drain i2", "drain i3"]
+    desk.now += 3601
+    await desk.step(three[2], candidate("i4"))
+    assert desk.hand.did[-1] == "drain i4"
+
+
+async def test_what_fails_is_said_once_and_tried_again(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    desk = Desk(tmp_path, dry_run=False)
+    desk.hand.wrong = RemedyFailed("it is away")
+    with caplog.at_level(logging.WARNING):
+        await desk.step(candidate())
+        await desk.step(candidate())
+    assert [one.getMessage() for one in caplog.records] == [
+        "hand i7: not done, tried again: it is away"
+    ]
+    assert [one.up for one in desk.remedies.receivers] == [False]
+    desk.hand.wrong = None
+    await desk.step(candidate())
+    assert desk.hand.did == ["drain i7"]
+    assert [one.up for one in desk.remedies.receivers] == [True]
+    desk.hand.wrong = RemedyFailed("it is away")
+    await desk.step()
+    assert len(desk.remedies.standing) == 1
+    desk.hand.wrong = LeftAlone("kim has it")
+    await desk.step(candidate("i8"))
+    assert "i8" not in str(desk.remedies.standing)
+
+
+async def test_only_the_kinds_that_are_named_are_acted_on(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, dry_run=False, kinds=["link.down"])
+    await desk.step(candidate(), candidate("i8", kind="link.down"))
+    assert desk.hand.did == ["drain i8"]
+
+
+@pytest.mark.parametrize("text", ["", "{}x", '{"a": 1}', '[{"remediator": "hand"}]', "[3]"])
+def test_a_file_that_cannot_be_read_is_said_in_one_line(
+    text: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    (tmp_path / "remedies.json").write_text(text)
+    with caplog.at_level(logging.ERROR):
+        assert Desk(tmp_path).remedies.standing == []
+    (record,) = caplog.records
+    assert "return it by hand" in record.getMessage()
+
+
+LEAVES = 4
+
+
+def fabric() -> Topology:
+    """Two hosts with a link to each of four leaves."""
+    hosts = [Device(name=f"h{n}", role="host") for n in (1, 2)]
+    leaves = [Device(name=f"leaf-{n}", role="switch") for n in range(LEAVES)]
+    card = Device(name="h1-0", role="accelerator", host="h1")
+    links = [Link(a=f"h{h}/eth{n}", b=f"leaf-{n}/{h}") for h in (1, 2) for n in range(LEAVES)]
+    return Topology([*hosts, card, *leaves], links)
+
+
+def open_one(kind: IncidentKind, culprit: Place, **facts: object) -> dict[str, object]:
+    one = Incident("i7", kind, Severity.PAGE, 1.0, culprit, "because", kind.action)
+    for name, value in facts.items():
+        setattr(one, name, value)
+    return one.to_json()
+
+
+def test_of_a_dark_host_culprit_and_node_may_be_drained() -> None:
+    found = candidates(
+        [open_one(DEVICE_DOWN, Place("device", "h1"))], fabric(), [], 0.5, "http://f"
+    )
+    (one,) = found
+    assert (one.safe, one.page) == (True, "http://f/#/incident/i7")
+    assert [(node.name, node.safe) for node in one.nodes] == [("h1", True)]
+
+
+def test_an_ill_link_drains_no_host() -> None:
+    link = Place("link", "h1/eth0--leaf-0/1")
+    (one,) = candidates([open_one(LINK_FLAPPING, link)], fabric(), [], 0.5, "http://f")
+    assert one.nodes == ()
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        {"suppressed_by": "maintenance:chg-1"},
+        {"severity": Severity.WATCH},
+        {"operator": Word("ack", 1.0, "at it", silent=True)},
+    ],
+    ids=str,
+)
+def test_what_is_excused_or_in_somebodys_hands_is_left(facts: dict[str, object]) -> None:
+    link = Place("link", "h1/eth0--leaf-0/1")
+    told = open_one(LINK_SUBHEALTHY, link, **facts)
+    assert candidates([told], fabric(), [], 0.5, "http://f") == []
