@@ -28,7 +28,7 @@ setup: $(READY)
 # real peers for the tests; installed where we may, else one line says how
 PACKAGES := prometheus prometheus-alertmanager redis-server ethtool iproute2 \
 	ibsim-utils opensm infiniband-diags lldpd snmp snmpd victoria-metrics influxdb \
-	chromium fonts-wqy-microhei
+	chromium fonts-wqy-microhei systemd
 system:
 	@sh tests/system-packages.sh $(PACKAGES)
 	@sh tests/node-packages.sh tests/dashboards/schema tests/deploy/crds

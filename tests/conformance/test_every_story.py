@@ -8,6 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from alerts.generate import EXAMPLES, files
 from analyzer.detector import AnyDetector
 from analyzer.incidents.claims import claims
 from analyzer.incidents.explaining import explained
@@ -68,6 +69,22 @@ def test_a_tired_person_is_told_who_why_since_when_and_what_to_do(
     assert any(character.isdigit() for character in incident.because)
     if incident.kind.causes:
         assert "drain now" in text
+    name = type(detector).__module__.rpartition(".")[2]
+    told_by, _, kept = example_of(incident.kind.name).partition("\n")
+    assert kept == f"{text}\n" or told_by != name, (
+        "python -m tests.conformance.runbook_examples; fabrichealth generate"
+    )
+
+
+def example_of(kind: str) -> str:
+    """Return the example of a kind's runbook; its first line names the detector it is of."""
+    return (EXAMPLES / f"{kind}.txt").read_text(encoding="utf-8")
+
+
+def test_every_kind_has_an_example_in_its_runbook() -> None:
+    pages = files()
+    for kind in KINDS:
+        assert example_of(kind).partition("\n")[2] in pages[f"runbooks/{kind}.md"]
 
 
 @pytest.mark.parametrize("detector", DETECTORS.values(), ids=DETECTORS)

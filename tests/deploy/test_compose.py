@@ -138,7 +138,14 @@ def test_promtool_takes_what_is_to_be_added_to_a_prometheus(tmp_path: Path) -> N
     assert LISTEN in (tmp_path / "prometheus.yml").read_text()
 
 
-@needs("amtool")
+@needs("vmalert", "victoria-metrics")
+def test_vmalert_takes_the_rules_for_those_who_have_it_in_place_of_a_prometheus() -> None:
+    rules = f"-rule={ROOT / 'alerts/generated'}/*.rules.yaml"
+    checked = told("vmalert", "-dryRun", rules)
+    assert checked.returncode == 0, checked.stderr
+
+
+@needs("amtool", "prometheus-alertmanager")
 def test_amtool_takes_the_configuration_that_is_mounted() -> None:
     (word,) = [one for one in SERVICES["alertmanager"]["command"] if "config.file" in one]
     config = mounted("alertmanager", word.partition("=")[2])

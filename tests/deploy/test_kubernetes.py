@@ -9,6 +9,7 @@ import yaml
 
 from fabrichealth import __version__
 from fabrichealth.cli._units import LISTEN
+from fabrichealth.remediation.outputs.kubernetes_node import ACCOUNT
 from fabrichealth.topology import FABRIC
 from tests.deploy import cluster
 from tests.deploy.cluster import OVERLAYS, Resource, built, named, of, overlay, pods
@@ -195,3 +196,28 @@ def test_the_scheduler_source_may_list_what_it_lists_and_nothing_else() -> None:
     assert {verb for rule in role["rules"] for verb in rule["verbs"]} == {"list"}
     (binding,) = of(overlay(OVERLAYS[0]), "ClusterRoleBinding")
     assert [one["name"] for one in binding["subjects"]] == ["collector"]
+
+
+@each
+def test_remediators_may_set_conditions_where_a_site_wants_them(name: str, tmp_path: Path) -> None:
+    shutil.copytree(DEPLOY, tmp_path / "deploy")
+    folder = tmp_path / "deploy/kubernetes/overlays" / name
+    text = (folder / "kustomization.yaml").read_text()
+    more = "components:\n  - ../../components/remediation\n"
+    (folder / "kustomization.yaml").write_text(text.replace("components:\n", more, 1))
+    resources = tuple(built(folder))
+    roles = {one["metadata"]["name"]: one["rules"] for one in of(resources, "ClusterRole")}
+    assert roles["fabrichealth-remediation"] == [
+        {"apiGroups": [""], "resources": ["nodes/status"], "verbs": ["patch"]}
+    ]
+    analyzers = [one for who, one in pods(resources).items() if who.startswith("analyzer")]
+    for one in analyzers:
+        assert one["spec"]["template"]["spec"]["serviceAccountName"] == "analyzer"
+        places = {mount["mountPath"] for mount in cluster.container(one)["volumeMounts"]}
+        assert str(ACCOUNT) in places
+    assert not any(role.startswith("fabrichealth-remed") for role in named_roles(overlay(name)))
+
+
+def named_roles(resources: tuple[Resource, ...]) -> set[str]:
+    """Return the names of cluster roles."""
+    return {one["metadata"]["name"] for one in of(resources, "ClusterRole")}

@@ -22,7 +22,7 @@ EXPOSED = 15
 
 SECURITY = ("security", "--offline=true", "--no-pager", f"--threshold={EXPOSED}")
 
-systemd = needs("systemd-analyze")
+systemd = needs("systemd-analyze", "systemd")
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_a_drop_in_grants_what_its_source_needs_alone(name: str, need: Privilege
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="systemd-sysusers wants to be root")
-@needs("systemd-sysusers")
+@needs("systemd-sysusers", "systemd")
 def test_user_and_folders_are_made(tmp_path: Path) -> None:
     (tmp_path / "etc").mkdir()
     for kind, program in (("sysusers.d", ()), ("tmpfiles.d", ("--create",))):

@@ -68,9 +68,10 @@ def answered(url: str) -> Any:
     return json.loads(body) if body else None
 
 
-def needs(program: str) -> pytest.MarkDecorator:
-    """Skip a test, saying why, where a real peer is not installed."""
-    reason = f"no {program}; install the package {program.replace('promtool', 'prometheus')}"
+def needs(program: str, package: str = "") -> pytest.MarkDecorator:
+    """Skip a test, saying why, where a real peer is not installed; its package, if called else."""
+    package = package or program.replace("promtool", "prometheus")
+    reason = f"no {program}; install the package {package}"
     return pytest.mark.skipif(shutil.which(program) is None, reason=reason)
 
 

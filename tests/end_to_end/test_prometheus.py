@@ -1,7 +1,7 @@
 """With a real Prometheus, VictoriaMetrics and Alertmanager: scraped, ruled, told, shown."""
 
+import copy
 import json
-import shutil
 import subprocess
 import time
 from collections.abc import Iterator
@@ -11,15 +11,18 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+import yaml
 
+from alerts.alertmanager import config
 from alerts.generate import FOLDER as ALERTS
-from alerts.generate import RULES
+from alerts.generate import RULES, alerts
 from dashboards.check import metrics_of, substituted
 from dashboards.generate import boards
 from dashboards.grafana import dashboard
 from emulator.fabric import Rates
 from fabrichealth.catalogue import METRICS
 from fabrichealth.catalogue.ports import PORT_INFO, UP
+from tests.alerts.recorder import Recorder, quick
 from tests.conformance.test_every_metric import KNOWN_REMARKS
 from tests.end_to_end.emulated import CABLE, PLAN, Emulated, Site
 from tests.end_to_end.processes import (
@@ -29,6 +32,7 @@ from tests.end_to_end.processes import (
     fetched,
     needs,
     prometheus,
+    status,
     until,
     victoria_metrics,
 )
@@ -47,6 +51,7 @@ class Watched:
     prometheus: str
     victoria_metrics: str
     alertmanager: str
+    recorder: Recorder
 
     def asked(self, query: str, server: str = "") -> list[dict[str, Any]]:
         """Return what Prometheus, or another server, answers to an instant query."""
@@ -60,24 +65,45 @@ class Watched:
         return [one for one in found if one["labels"]["alertname"] == name]
 
 
+def routes(recorder: Recorder) -> dict[str, Any]:
+    """Return our configuration with waits of a test's length, and a webhook for pages."""
+    hook = {"url": f"{recorder.address}/hook", "send_resolved": True}
+    plain = copy.deepcopy(config())
+    del plain["templates"]
+    plain["route"] = quick(plain["route"])
+    plain["receivers"][0]["webhook_configs"] = [hook]
+    return plain
+
+
+def rules(folder: Path) -> Path:
+    """Write the rules; a port that is down is told at once, since nobody waits five minutes."""
+    plain = yaml.safe_load((ALERTS / RULES).read_text())
+    for rule in plain["groups"][0]["rules"]:
+        if rule["alert"] == "FabricPortDown":
+            rule |= {"for": "6s", "labels": {"severity": "page"}}
+    (folder / "rules.yaml").write_text(yaml.safe_dump(plain))
+    return folder / "rules.yaml"
+
+
 @pytest.fixture(scope="module")
 def watched(emulated: Emulated, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Watched]:
     folder = tmp_path_factory.mktemp("watched")
     started: list[Running] = []
+    recorder = Recorder()
     try:
-        running, told = alertmanager(folder)
+        running, told = alertmanager(folder, plain=routes(recorder))
         started.append(running)
         notify = [{"kind": "alertmanager", "url": f"http://{told}"}]
         site = Site(folder / "site", emulated, notify=notify)
         started.append(site.start())
-        shutil.copy(ALERTS / RULES, folder / "rules.yaml")
-        running, address = prometheus(folder, site.listen, folder / "rules.yaml", told)
+        running, address = prometheus(folder, site.listen, rules(folder), told)
         started.append(running)
         running, other = victoria_metrics(folder, site.listen)
         started.append(running)
         site.judged()
-        yield Watched(site, emulated, address, other, told)
+        yield Watched(site, emulated, address, other, told, recorder)
     finally:
+        recorder.close()
         for one in reversed(started):
             one.end()
 
@@ -119,14 +145,49 @@ def test_a_pulled_cable_is_one_alert_until_it_is_plugged_in_again(watched: Watch
     query = 'ALERTS{alertname="FabricIncidentPage",alertstate="firing"}'
     (firing,) = until(lambda: watched.asked(query), "Prometheus' own alert")
     assert firing["metric"]["incident"] == incident["incident"]
-    time.sleep(2)
+    (raw,) = [alert for alert in alerts() if alert.name == "FabricPortDown"]
+    assert len(until(lambda: watched.asked(raw.expr), "both ends down")) == 2
+    time.sleep(8)
     assert len(watched.alerts("FabricIncidentPage")) == 1  # heard from both, held once
+    assert watched.asked(f'ALERTS{{alertname="{raw.name}",alertstate="firing"}}') == []
+    name = incident["incident"]
+    (told,) = until(lambda: watched.recorder.to("/hook", name), "the one notification")
+    assert told["status"] == "firing"
+    assert [one["labels"]["incident"] for one in told["alerts"]] == [name]
     runbook = alert["annotations"]["runbook"]
     assert (ALERTS.parent / runbook).exists()
     fabric.unplugged.discard(CABLE)
     until(lambda: not watched.site.incidents(open="true"), "the incident's end")
     until(lambda: not watched.asked(query), "Prometheus' alert to end")
     until(lambda: not watched.alerts("FabricIncidentPage"), "the alert's end")
+    until(lambda: len(watched.recorder.to("/hook", name)) == 2, "the word that it is over")
+    assert [one["status"] for one in watched.recorder.to("/hook")] == ["firing", "resolved"]
+
+
+def test_a_silence_of_the_rack_is_maintenance_with_who_made_it(watched: Watched) -> None:
+    fabric, before = watched.emulated.fabric, len(watched.recorder.to("/hook"))
+    stamp = "%Y-%m-%dT%H:%M:%SZ"
+    silence = {
+        "matchers": [{"name": "device", "value": "host-001", "isRegex": False}],
+        "startsAt": time.strftime(stamp, time.gmtime(time.time() - 1)),
+        "endsAt": time.strftime(stamp, time.gmtime(time.time() + 600)),
+        "createdBy": "kim",
+        "comment": "new cables",
+    }
+    api = f"http://{watched.alertmanager}/api/v2/silences"
+    assert status(api, silence, {"Content-Type": "application/json"}) == 200
+    taken = lambda: watched.site.series("fabric_event_active", kind="maintenance_start")  # noqa: E731
+    until(taken, "the maintenance", 40)
+    fabric.unplugged.add(CABLE)
+    (found,) = until(lambda: watched.site.incidents(kind="link.down", open="true"), "the incident")
+    assert found["suppressed_by"].startswith("maintenance:silence-")
+    assert found["suppressed_note"] == "kim: new cables"
+    time.sleep(8)
+    assert watched.asked('ALERTS{alertname=~"FabricIncidentPage|FabricPortDown",'
+                         'alertstate="firing"}') == []  # fmt: skip
+    assert len(watched.recorder.to("/hook")) == before
+    fabric.unplugged.discard(CABLE)
+    until(lambda: not watched.site.incidents(open="true"), "the incident's end")
 
 
 def test_every_panel_shows_what_the_site_has(watched: Watched) -> None:

@@ -98,7 +98,8 @@ def test_a_copy_that_could_lose_its_newest_readings_is_made_again(
 ) -> None:
     store = EmbeddedStore.open(tmp_path / "series")
     store.append([poll(store.table, 0, 0.0)])
-    found, told = backup._copy_logs, []
+    found = backup._copy_logs
+    told: list[int] = []
 
     def late(folder: Path, into: Path) -> int:
         last = found(folder, into)

@@ -23,9 +23,21 @@ LONG = {
 }
 """Modules that are longer, and why they are not split."""
 
-SHIPPED = {".py", ".typed", ".yaml", ".json", ".md", ".html", ".js", ".css", ".svg", ".tmpl"}
+SHIPPED = {
+    ".py",
+    ".typed",
+    ".yaml",
+    ".json",
+    ".md",
+    ".html",
+    ".js",
+    ".css",
+    ".svg",
+    ".tmpl",
+    ".txt",
+}
 """Kinds of files in the wheel: code, typing marker, maps, rules, boards, runbooks, the page,
-templates of notifications."""
+templates and examples of notifications."""
 
 FOREIGN = (
     r"(?<![\w./-])/(home|work|root|Users)/[\w.]",  # somebody's machine
