@@ -7,7 +7,7 @@ import pytest
 from tests.end_to_end.processes import HOST, fabrichealth, fetched, free_port, until
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="package")
 def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """The HOST:PORT of an exporting daemon without targets."""
     folder = tmp_path_factory.mktemp("serving")
@@ -16,4 +16,4 @@ def serving(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     daemon = fabrichealth(folder / "log", "collect", "-c", folder / "site.yaml")
     until(lambda: fetched(f"http://{address}/-/healthy"), "the daemon")
     yield address
-    daemon.end()
+    daemon.end(seconds=30.0)
