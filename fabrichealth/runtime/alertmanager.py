@@ -127,7 +127,8 @@ class Alertmanager:
         alerts = [self._alert(labels, one, until) for labels, one in self._open.values()]
         alerts += ended.values()
         try:
-            for start in range(0, len(alerts), AT_ONCE):
+            # with nothing to say an empty list is sent: that it would be heard is worth knowing
+            for start in range(0, max(len(alerts), 1), AT_ONCE):
                 await self.peer.ask("POST", ALERTS, alerts[start : start + AT_ONCE])
         except PeerError as wrong:
             if not self._refused:

@@ -220,3 +220,17 @@ def test_telling_never_waits() -> None:
     for _ in range(1000):
         one.tell(incident())
         one.tell(incident(closed_at=time.time()))
+
+
+async def test_one_that_is_away_is_known_to_be_before_there_is_anything_to_say() -> None:
+    one = Alertmanager(Peer(f"http://{HOST}:{free_port()}"), retry=0.1)
+    assert one.up
+    task = asyncio.create_task(one.run())
+    for _ in range(50):
+        if not one.up:
+            break
+        await asyncio.sleep(0.1)
+    task.cancel()
+    with contextlib.suppress(asyncio.CancelledError):
+        await task
+    assert not one.up
