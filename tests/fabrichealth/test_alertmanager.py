@@ -224,7 +224,7 @@ def test_telling_never_waits() -> None:
 
 async def test_one_that_is_away_is_known_to_be_before_there_is_anything_to_say() -> None:
     one = Alertmanager(Peer(f"http://{HOST}:{free_port()}"), retry=0.1)
-    assert one.up
+    before = one.up
     task = asyncio.create_task(one.run())
     for _ in range(50):
         if not one.up:
@@ -233,4 +233,4 @@ async def test_one_that_is_away_is_known_to_be_before_there_is_anything_to_say()
     task.cancel()
     with contextlib.suppress(asyncio.CancelledError):
         await task
-    assert not one.up
+    assert (before, one.up) == (True, False)
