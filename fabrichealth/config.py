@@ -28,7 +28,8 @@ from fabrichealth.target_rows import (
 from fabrichealth.yamlfile import YamlFile, load
 
 AT_START = (
-    "listen", "external_url", "state", "store", "web_config", "events", "notify", "remediate"
+    "listen", "external_url", "state", "store", "web_config", "events", "notify", "events_to",
+    "remediate",
 )  # fmt: skip
 """Keys of a site file that a reload does not take up."""
 
@@ -120,6 +121,12 @@ class Notify(Receiver):
     """Whether its silences that name a rack, device, link, domain, loop or feed are maintenance."""
 
 
+class Analyzer(Receiver):
+    """A daemon that keeps a journal; its token is the `secret_file`."""
+
+    kind: Literal["analyzer"] = "analyzer"
+
+
 class _File(Settings):
     topology: File | None = None
     events: File | None = None
@@ -134,6 +141,7 @@ class _File(Settings):
     policy: Policy = Policy()
     close_watch: CloseWatch = CloseWatch()
     notify: list[Notify] = Field(default_factory=list)
+    events_to: list[Analyzer] = Field(default_factory=list)
     remediate: list[Any] = Field(default_factory=list)
 
     @field_validator("external_url")
@@ -169,6 +177,8 @@ class Site:
     policy: Policy
     close_watch: CloseWatch
     notify: list[Notify]
+    events_to: list[Analyzer]
+    """Who is told the events that our own sources bring: logs of devices, jobs of schedulers."""
     remediate: list[Settings]
     lines: tuple[int, ...] = ()
     """Line of each target in the file."""
@@ -222,6 +232,7 @@ def read(
         parsed.policy,
         parsed.close_watch,
         [_beside(row, base) for row in parsed.notify],
+        [_beside(row, base) for row in parsed.events_to],
         [
             _beside(_remediator(file, remediators, index, row), base)
             for index, row in enumerate(parsed.remediate)

@@ -1,7 +1,6 @@
 """The API of contract 7: incidents, links, series, a stream of incidents, and events coming in."""
 
 import asyncio
-import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -15,16 +14,16 @@ from fabrichealth.catalogue.verdicts import LINK_HEALTH, LINK_STATE, SECONDS_TO_
 from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._domain_asked import asked_of
 from fabrichealth.cli._draining import drain_plan
+from fabrichealth.cli._events_in import EventsIn
 from fabrichealth.cli._found_out import FoundOut
 from fabrichealth.cli._incidents import events_of
 from fabrichealth.cli._placing import MOST_ACCELERATORS, looked, placement_rows
 from fabrichealth.cli._series_asked import RECENT, series_asked
-from fabrichealth.events import EVENT_KINDS, parse
 from fabrichealth.metric import Metric
 from fabrichealth.model import Port
 from fabrichealth.web.server import Route
 
-STREAM_QUEUE, MOST_EVENT_BYTES = 1000, 65_536
+STREAM_QUEUE = 1000
 
 
 class Api:
@@ -46,7 +45,7 @@ class Api:
             Route("GET", "/api/v1/close-watch", self._close_watch),
             Route("GET", "/api/v1/domain", self._domain),
             Route("GET", "/api/v1/stream", self._stream),
-            Route("POST", "/api/v1/events", self._events, writes=True),
+            Route("POST", "/api/v1/events", EventsIn(self._collecting).take, writes=True),
         ]
 
     def tell(self, incident: dict[str, Any]) -> None:
@@ -194,26 +193,6 @@ class Api:
             return response
         finally:
             self._listeners.discard(queue)
-
-    async def _events(self, request: web.Request) -> web.Response:
-        body = await request.content.read(MOST_EVENT_BYTES + 1)
-        if len(body) > MOST_EVENT_BYTES:
-            raise web.HTTPRequestEntityTooLarge(MOST_EVENT_BYTES, len(body))
-        try:
-            plain = json.loads(body)
-            if not isinstance(plain, dict):
-                raise web.HTTPBadRequest(text="one event object is wanted\n")
-            event = parse(plain)
-        except (ValueError, RecursionError) as wrong:
-            raise web.HTTPBadRequest(text=f"not an event: {wrong}\n") from None
-        if event.kind not in EVENT_KINDS:
-            raise web.HTTPBadRequest(text=f"unknown kind {event.kind!r} of event\n")
-        if event.of_nothing:
-            raise web.HTTPBadRequest(text=f"{event.kind} needs a scope, such as a rack or device\n")
-        if self._collecting.journal is None:
-            raise web.HTTPNotFound(text="this daemon has no journal; tell one started by `run`\n")
-        self._collecting.note(event)
-        return web.Response(status=202, text="taken\n")
 
 
 def _rows(rows: Iterable[Mapping[str, Any]]) -> web.Response:

@@ -48,6 +48,7 @@ AGAIN = 5.0
 """Seconds before work that failed is begun again."""
 
 Told = Callable[[dict[str, Any]], None]
+Brought = Callable[[Event], None]
 Work = Callable[[], Coroutine[Any, Any, None]]
 
 
@@ -62,8 +63,8 @@ class Collecting:
     polls: bool = True
     """Whether targets are read; an analyzing daemon reads none."""
     table: SeriesTable = field(default_factory=SeriesTable)
-    told: Told = lambda incident: None
-    """Called with each incident object that the judge sends."""
+    told: Told = lambda incident: None  # hears each incident object that the judge sends
+    brought: Brought = lambda event: None  # hears each event that our own sources bring
 
     def __post_init__(self) -> None:
         self.paths = StatePaths(self.setup.site.state)
@@ -126,7 +127,7 @@ class Collecting:
         return "nothing judges" if quiet > patience else ""
 
     async def stop(self) -> None:
-        """Stop polling, commit what is left, let go of the files."""
+        """Stop polling, commit what is left, close."""
         await self.poller.stop()
         for task in self._tasks:
             task.cancel()
@@ -168,6 +169,7 @@ class Collecting:
             self.stores.committer.add(batches)
         for event in events:
             self.note(event)
+            self.brought(event)
 
     def note(self, event: Event) -> None:
         """Write an event into the journal, where the judge reads it."""
@@ -209,8 +211,7 @@ class Collecting:
             self.exporter.period(clock, period)
         for clock in former.keys() - present.keys():
             self.exporter.drop(clock)
-        judging = self._verdicts()
-        self.exporter.period(judging, self.setup.site.policy.judge_every)
+        self.exporter.period(self._verdicts(), self.setup.site.policy.judge_every)
 
     def _sources(self, setup: Setup) -> list[Source]:
         """Build the sources; those that remember take up where they stopped."""

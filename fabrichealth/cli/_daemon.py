@@ -3,7 +3,7 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,11 @@ from fabrichealth.cli._silenced import follow
 from fabrichealth.cli._site import Setup, load
 from fabrichealth.config import Receiver
 from fabrichealth.errors import FabricHealthError, SiteError
+from fabrichealth.events import Event
 from fabrichealth.remediation.remedies import Remedies
 from fabrichealth.runtime.alertmanager import Alertmanager
 from fabrichealth.runtime.clock import Clock
+from fabrichealth.runtime.forwarding import Forwarding
 from fabrichealth.runtime.peer import Credentials, Peer
 from fabrichealth.runtime.systemd import notify, reloading, watched
 from fabrichealth.web.access import Access, read_access
@@ -62,9 +64,10 @@ async def live(
     peers = [_peer(row) for row in setup.site.notify]
     notified = [Alertmanager(peer, setup.site.external_url) for peer in peers]
     heard = [peer for peer, row in zip(peers, setup.site.notify, strict=True) if row.silences]
+    analyzers = _analyzers(collecting)
     remedies = Remedies(setup.remediators(), collecting.paths.remedies, clock.now)
     remedying = Remedying(collecting, remedies)
-    own = OwnWatchers(collecting, lambda: [*notified, *remedies.receivers])
+    own = OwnWatchers(collecting, lambda: [*notified, *analyzers, *remedies.receivers])
 
     def hear(incident: dict[str, Any]) -> None:
         api.tell(incident)
@@ -98,7 +101,7 @@ async def live(
         for one in notified:
             for incident in collecting.incidents.values():
                 one.tell(incident)
-            tasks.append(asyncio.create_task(one.run()))
+        tasks += _telling([*notified, *analyzers])
         if judge:
             tasks.append(asyncio.create_task(_first_pass(collecting, judged)))
             tasks.append(asyncio.create_task(collecting.judged()))
@@ -130,6 +133,22 @@ async def _first_pass(collecting: Collecting, judged: Callable[[], None] | None)
     await collecting.judging.wait()
     if judged is not None:
         judged()
+
+
+def _telling(receivers: Sequence[Alertmanager | Forwarding]) -> list[asyncio.Task[None]]:
+    return [asyncio.create_task(one.run()) for one in receivers]
+
+
+def _analyzers(collecting: Collecting) -> list[Forwarding]:
+    """Return the analyzers that hear of the events which the daemon's own sources bring."""
+    found = [Forwarding(_peer(row)) for row in collecting.setup.site.events_to]
+
+    def forward(event: Event) -> None:
+        for one in found:
+            one.tell(event)
+
+    collecting.brought = forward
+    return found
 
 
 def _peer(row: Receiver) -> Peer:

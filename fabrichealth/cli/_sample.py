@@ -53,6 +53,8 @@ targets:
 # external_url: "https://fabric.example:9480"   # where people find the page; alerts lead there
 # notify:
 #   - {kind: alertmanager, url: "http://127.0.0.1:9093"}   # each of a cluster; docs/alerting.md
+# events_to:                       # analyzers apart from this collector hear of logs and jobs
+#   - {url: "http://analyzer:9480", secret_file: analyzer.token}
 # remediate:                       # off unless asked for, a dry run unless dry_run: false
 #   - {kind: webhook, url: "https://ops.example/drain", signing_file: signing.secret}
 #   - {kind: kubernetes_node}
