@@ -115,7 +115,10 @@ def _guard(access: Access, routes: Sequence[Route]) -> Callable[..., Awaitable[w
             )
         if not await access.may_read(said):
             return _denied(access, "credentials are needed")
-        return await handler(request)
+        try:
+            return await handler(request)
+        except ConnectionResetError:  # who asked has gone before an answer began
+            return web.Response()
 
     return guard
 
