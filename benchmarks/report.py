@@ -2,13 +2,15 @@
 
 `python -m benchmarks.report KEPT.. [--write]`. KEPT are the folders that `benchmarks.verdicts
 --keep` and `benchmarks.quiet_fleet --keep` filled. Prints Markdown; with `--write` puts the short
-table into README.md and the whole into docs/evaluation.md, between the marks that stand there, and
-draws docs/pictures. Without a folder it says how to make one.
+tables into README.md and the whole into docs/evaluation.md, between the marks that stand there, and
+draws docs/pictures. Verdicts, quiet fleet and layers have marks of their own: what was not measured
+stays, and a part of the corpus does not take the place of the whole. Without a folder it says how
+to make one.
 """
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from analyzer.scoring.bounds import Rate
@@ -24,6 +26,8 @@ README, EVALUATION = HOUSE / "README.md", HOUSE / "docs" / "evaluation.md"
 PICTURES = HOUSE / "docs" / "pictures"
 CAUSES = "causes.svg"
 BEGIN, END = "<!-- figures: begin -->", "<!-- figures: end -->"
+QUIET, LAYERS = "quiet", "layers"
+"""Words of the marks between which these stand."""
 MADE_BY = "Made by `python -m benchmarks.report`; simulated."
 
 
@@ -42,14 +46,13 @@ def results(folders: Sequence[Path]) -> tuple[dict[str, list[Judged]], list[Told
     return every, halls
 
 
-def short(every: Sequence[Judged], halls: Sequence[Told], states: int = 1) -> str:
+def short(every: Sequence[Judged], states: int = 1) -> str:
     """Return what stands in the README; `states` of the sources gave the results."""
     whole = summed(every)
-    text = (
+    return (
         f"{MADE_BY} {len(every)} cases of a corpus of {len(cases())}, {len(whole.met)} faults, "
         f"{whole.link_weeks:.3g} link-weeks{mixed(states)}.\n\n{headline(whole)}"
     )
-    return text + (f"\n{quiet(halls)}" if halls else "")
 
 
 def mixed(states: int) -> str:
@@ -69,23 +72,29 @@ def quiet(halls: Sequence[Told]) -> str:
     return "".join(lines)
 
 
-def whole(every: dict[str, list[Judged]], halls: Sequence[Told]) -> str:
-    """Return what stands in docs/evaluation.md."""
-    cases_of = every[""]
-    tally = summed(cases_of)
+def whole(cases_of: Sequence[Judged]) -> str:
+    """Return what stands in docs/evaluation.md of verdicts."""
     technologies: dict[str, list[Judged]] = {}
     for case in cases_of:
         technologies.setdefault(case.name.partition("-")[0], []).append(case)
-    text = f"{MADE_BY}\n\n{page(tally)}\n"
+    text = f"{MADE_BY}\n\n{page(summed(cases_of))}\n"
     text += by("technology", {name: summed(held) for name, held in sorted(technologies.items())})
-    text += f"\n{by_case(cases_of)}\n![how far probabilities of causes hold](pictures/{CAUSES})\n"
+    picture = f"![how far probabilities of causes hold](pictures/{CAUSES})"
+    return f"{text}\n{by_case(cases_of)}\n{picture}\n"
+
+
+def layers(every: Mapping[str, Sequence[Judged]]) -> str:
+    """Return what each layer adds over the cases that were judged without it; "" if none were."""
+    found = []
     for layer, held in sorted(every.items()):
-        if layer and held:
-            names = {case.name for case in held}
-            same = summed([case for case in cases_of if case.name in names])
-            text += f"\nOver {len(held)} cases, with and without the layer {layer}:\n\n"
-            text += added(same, {layer: summed(held)})
-    return text + (f"\n{quiet(halls)}" if halls else "")
+        names = {case.name for case in held}
+        both = [case for case in every[""] if case.name in names]
+        if layer and both:
+            same = {case.name for case in both}
+            less = summed([case for case in held if case.name in same])
+            found.append(f"Over {len(both)} cases, with and without the layer {layer}:\n\n"
+                         f"{added(summed(both), {layer: less})}")  # fmt: skip
+    return "\n".join([f"{MADE_BY}\n", *found]) if found else ""
 
 
 def between(text: str, figures: str, begin: str = BEGIN, end: str = END) -> str:
@@ -108,20 +117,41 @@ def main() -> int:
     asked = parser.parse_args()
     every, halls = results(asked.kept)
     states = len({one for folder in asked.kept for one in Keeper(folder).states()})
-    if not every[""]:
+    cases_of = every[""]
+    if not cases_of and not halls:
         sys.stderr.write("nothing is kept: run `python -m benchmarks.verdicts --keep FOLDER`\n")
         return 1 if asked.kept else 0
-    print(short(every[""], halls, states) + "\n" + whole(every, halls))
+    parts: dict[Path, dict[str, str]] = {README: {}, EVALUATION: {}}
+    if cases_of:
+        parts[README]["figures"], parts[EVALUATION]["figures"] = (
+            short(cases_of, states), whole(cases_of),
+        )  # fmt: skip
+    if less := layers(every):
+        parts[EVALUATION][LAYERS] = less
+    if halls:
+        parts[README][QUIET] = parts[EVALUATION][QUIET] = quiet(halls)
+    print("\n".join(text for part in parts.values() for text in part.values()))
     if asked.write:
-        for path, figures in (
-            (README, short(every[""], halls, states)),
-            (EVALUATION, whole(every, halls)),
-        ):
-            path.write_text(between(path.read_text("utf-8"), figures), encoding="utf-8")
-        PICTURES.mkdir(exist_ok=True)
-        drawn = pictures.reliability("likeliest cause, simulated", summed(every[""]).claims)
-        (PICTURES / CAUSES).write_text(drawn, encoding="utf-8")
+        if len({case.name for case in cases_of}) < len(cases()):
+            for part in parts.values():
+                if part.pop("figures", ""):
+                    sys.stderr.write("a part of the corpus: the tables of the whole stay\n")
+        write(parts)
+        if "figures" in parts[README]:
+            PICTURES.mkdir(exist_ok=True)
+            drawn = pictures.reliability("likeliest cause, simulated", summed(cases_of).claims)
+            (PICTURES / CAUSES).write_text(drawn, encoding="utf-8")
     return 0
+
+
+def write(parts: Mapping[Path, Mapping[str, str]]) -> None:
+    """Put figures between the marks of their word on each page."""
+    for path, part in parts.items():
+        text = path.read_text("utf-8")
+        for word, figures in part.items():
+            begin, end = BEGIN.replace("figures", word), END.replace("figures", word)
+            text = between(text, figures, begin, end)
+        path.write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

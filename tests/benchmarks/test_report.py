@@ -49,20 +49,46 @@ def test_figures_are_those_of_the_results(
     assert "(1 in 0.0032)" in shown  # false pages in units of 10,000 link-weeks
 
 
-def test_pages_get_the_figures_between_their_marks(
-    kept: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nfigures of last year\n{END}\nafter\n", encoding="utf-8")
-    for name, path in (("README", page), ("EVALUATION", page), ("PICTURES", tmp_path / "seen")):
+def marked(word: str, figures: str) -> str:
+    return f"{BEGIN.replace('figures', word)}\n{figures}\n{END.replace('figures', word)}"
+
+
+WORDS = ("figures", "layers", "quiet")
+
+
+@pytest.fixture
+def page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    found = tmp_path / "page.md"
+    body = "\n".join(marked(word, f"{word} of last year") for word in WORDS)
+    found.write_text(f"before\n{body}\nafter\n", encoding="utf-8")
+    for name, path in (("README", found), ("EVALUATION", found), ("PICTURES", tmp_path / "seen")):
         monkeypatch.setattr(report, name, path)
+    return found
+
+
+def test_pages_get_the_figures_between_their_marks(
+    kept: Path, page: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(report, "cases", lambda: {"roce-down": None})
     monkeypatch.setattr(sys, "argv", ["report", str(kept), "--write"])
     assert main() == 0
     text = page.read_text("utf-8")
     assert text.startswith(f"before\n{BEGIN}\n")
-    assert text.endswith(f"{END}\nafter\n")
+    assert text.endswith("<!-- quiet: end -->\nafter\n")
     assert "last year" not in text
-    assert elements((tmp_path / "seen" / "causes.svg").read_text("utf-8"))[0] == "svg"
+    assert "without physics" in text
+    drawn = page.parent / "seen" / "causes.svg"
+    assert elements(drawn.read_text("utf-8"))[0] == "svg"
+
+
+def test_a_part_of_the_corpus_does_not_take_the_place_of_the_whole(
+    kept: Path, page: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["report", str(kept), "--write"])
+    assert main() == 0
+    text = page.read_text("utf-8")
+    assert [word for word in WORDS if f"{word} of last year" in text] == ["figures"]
+    assert "the tables of the whole stay" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", ["", BEGIN, END + BEGIN, BEGIN + END + BEGIN + END])
