@@ -105,7 +105,7 @@ def _finding(
 
 def _slow_words(said: Slowed) -> str:
     if len(said.throttled[1]):
-        return f"power throttles {len(said.throttled[1])} of its {said.heard} accelerators"
+        return f"power throttles {len(said.throttles)} of its {said.heard} accelerators"
     if len(said.clocks[1]):
         return (
             f"clocks of {len(said.clocks[1])} of its {said.heard} accelerators "

@@ -14,6 +14,7 @@ from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.power.feeds import Feeds, feeds, lately
 from analyzer.evidence.power.losses import Loss, losses
 from analyzer.evidence.testimony import evidence
+from fabrichealth.catalogue.accelerators import CLOCK, POWER, THROTTLED, UTILIZATION
 from fabrichealth.catalogue.power import FEED_BREAKER, FEED_CURRENT, FEED_VOLTAGE
 from fabrichealth.kinds import POWER_FEED_LOST
 from fabrichealth.model import Evidence, Finding, Place, View
@@ -27,14 +28,15 @@ class PowerFeedLostSettings(DetectorSettings):
     """How much of the recent past is looked at, poll by poll."""
 
     taken_over: float = Field(default=0.5, gt=0, le=1)
-    """Where no voltage is read, the partner must have taken over this share of the load."""
+    """Where no voltage is read, the partner must have taken over this share of the load (half of
+    it where the meter itself says that nothing flows), or of what braked machines still draw."""
 
 
 class PowerFeedLost(Detector[PowerFeedLostSettings]):
     """Voltage gone, or load gone over to the partner; score 1.0 is a feed that is lost."""
 
     kinds = (POWER_FEED_LOST,)
-    metrics = (FEED_CURRENT, FEED_VOLTAGE, FEED_BREAKER)
+    metrics = (FEED_CURRENT, FEED_VOLTAGE, FEED_BREAKER, THROTTLED, CLOCK, UTILIZATION, POWER)
     settings_type = PowerFeedLostSettings
 
     def judge(self, view: View) -> Iterator[Finding]:

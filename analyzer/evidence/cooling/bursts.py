@@ -3,7 +3,8 @@
 Who drains a loop on purpose stops it first, or writes down that he works on it; a hose that comes
 off does neither. A small step of the level alone is still nobody's alarm (a sample, a bleed), and
 nor is a meter that says 0 from one poll to the next, as a broken one does: they need another
-witness, such as flow or pressure that collapse with them.
+witness, such as flow or pressure that collapse with them. Of a tank much may go with its servers
+that are lifted out, and less is enough where they stay (`lifting`).
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.cooling.baselines import open_work, place_in, renewals
+from analyzer.evidence.cooling.lifting import lifted, taken
 from analyzer.evidence.cooling.loops import COLD, FLOW_TO, LEVEL, SUCKED, WARM, Cooling
 from analyzer.evidence.cooling.saying import line
 from analyzer.evidence.cooling.standstill import TELLERS
@@ -107,7 +109,8 @@ def _falls(window: Window, reservoir: Floats, limits: Limits) -> Iterator[tuple[
         was = float(np.median(mine[max(first - 2, 0) : first + 1]))
         half = was - (was - low) / 2.0
         took = float(at[np.flatnonzero(mine[first:] <= half)[0] + first] - at[first])
-        if took <= QUICK or first >= len(mine) - POLLS - 1:
+        within = max(QUICK, 2.0 * float(window.period[row]) + 1.0)  # a poll may fall in its middle
+        if took <= within or first >= len(mine) - POLLS - 1:
             yield row, was, float(at[first])
 
 
@@ -122,7 +125,11 @@ def _burst(
     alone = level > EMPTY and float(np.nanmin(after)) - at <= AT_ONCE
     if weight < 1.0 or not alone:
         weight = min(WITH_ANOTHER * lost / limits.fast_liters, NOT_ALONE)
-    if _came_back(cooling, window, row, place, was, at):
+    if alone and taken(cooling, place, lost / reservoir, at):
+        weight = max(weight, 1.0)
+    if _came_back(cooling, window, row, place, was, at) or (
+        level > EMPTY and lifted(cooling, place, lost / reservoir, at)
+    ):
         weight = min(weight, NOT_ALONE / 2.0)
     minutes = max((float(np.nanmin(after)) - at) / 60.0, 1.0)
     says = f"{known.amount(place, lost)} lost within {minutes:.0f} min while the loop ran"

@@ -10,7 +10,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from analyzer.evidence.cooling.baselines import open_work
+from analyzer.evidence.cooling.baselines import open_work, place_in
+from analyzer.evidence.cooling.lifting import lifted
 from analyzer.evidence.cooling.loops import (
     FLOW_BACK,
     FLOW_TO,
@@ -98,6 +99,7 @@ def levels(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
     """Yield reservoirs that lose water steadily over hours."""
     found = water(cooling)
     best: dict[int, Witness] = {}
+    before = {place_in(cooling, one) for one in cooling.view.before}
     for loss in found.losses:
         limit = np.where(found.compensated, limits.liters, 2.0 * limits.liters)
         limit = np.fmax(np.maximum(limit, loss.limit_noise), found.least(limits.liters))
@@ -113,7 +115,11 @@ def levels(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
         for place in np.flatnonzero(told).tolist():
             known = best.get(place)
             if known is None or known.weight < weight[place]:
-                best[place] = _of_level(cooling, found, place, float(weight[place]), loss.horizon)
+                one = _of_level(cooling, found, place, float(weight[place]), loss.horizon)
+                share = float(loss.liters[place] / found.reservoir[place])
+                # a leak is told long before it took as much as a server does
+                if place in before or not lifted(cooling, place, share, one.since):
+                    best[place] = one
     yield from best.values()
 
 
@@ -161,8 +167,11 @@ def falling(cooling: Cooling, limits: Limits) -> Iterator[Witness]:
         weight = lost / known.least(limits.fast_liters)[place]
         told = even & (weight >= WITH_ANOTHER) & (window.seconds <= 3600.0)
     for row in np.flatnonzero(told).tolist():
+        began, share = window.until - window.seconds, float(lost[row] / reservoir[row])
         if _fastest(window, row) * reservoir[row] > AT_ONCE * lost[row]:
             continue  # a step is no leak that goes on: `bursts` weighs it
+        if lifted(cooling, int(place[row]), share, began):
+            continue
         minutes = window.seconds * 2 / 3 / 60.0
         says = f"{known.amount(int(place[row]), float(lost[row]))} lost within {minutes:.0f} min"
         level = float(window.last[row])

@@ -17,6 +17,7 @@ from fabrichealth.model import Floats, View, Window
 from fabrichealth.model.quantiles import row_quantile
 
 POWER_REASON = "power"
+"""The word that every reason holds which is one of power: `power_cap`, `power_brake`."""
 
 BEYOND = 2.0
 """So many times as far above its limit as below it a rack may be: further, nothing holds it."""
@@ -85,16 +86,21 @@ class Slowed:
     @property
     def many(self) -> int:
         """How many accelerators are slowed."""
-        return max(len(self.throttled[1]), len(self.clocks[1]))
+        return max(len(self.throttles), len(self.clocks[1]))
+
+    @property
+    def throttles(self) -> set[str]:
+        """The accelerators that say that power throttles them, for one reason or several."""
+        window, rows = self.throttled
+        return {window.labels(int(row))[0] for row in rows}
 
 
 def slowed(view: View, rack: str, since: float, least: float, busy: float) -> Slowed:
     """Return which accelerators of a rack are throttled by power, or slower than before."""
     throttled, clocks = view[THROTTLED], view[CLOCK]
-    rows = _of_rack(view, THROTTLED, rack)
-    rows = rows[[throttled.labels(int(row))[1] == POWER_REASON for row in rows]]
+    rows = for_power(throttled, of_rack(view, THROTTLED, rack))
     limited = rows[np.nan_to_num(lately(throttled, throttled.values, 60.0)[rows]) >= least]
-    timed = _of_rack(view, CLOCK, rack)
+    timed = of_rack(view, CLOCK, rack)
     one = clocks.select(timed)
     with np.errstate(invalid="ignore"):
         before = np.where(one.times < since, one.values, np.nan)
@@ -108,11 +114,18 @@ def slowed(view: View, rack: str, since: float, least: float, busy: float) -> Sl
         (throttled, limited),
         (clocks, timed[slow]),
         float(np.median(fall[slow])) if slow.any() else 0.0,
-        max(len(rows), len(timed)),
+        max(len({throttled.labels(int(row))[0] for row in rows}), len(timed)),
     )
 
 
-def _of_rack(view: View, metric: Metric, rack: str) -> Places:
+def for_power(throttled: Window, rows: Places) -> Places:
+    """Return which of some rows of throttling are for want of power."""
+    mine = [POWER_REASON in throttled.labels(int(row))[1] for row in rows]
+    return rows[np.array(mine, np.bool_)]
+
+
+def of_rack(view: View, metric: Metric, rack: str) -> Places:
+    """Return the rows of a metric, heard now, of devices of a rack."""
     window = view[metric]
     mine = set(view.topology.in_rack.get(rack, ()))
     heard = fresh(window) if len(window) else np.empty(0, np.bool_)
@@ -123,5 +136,5 @@ def _of_rack(view: View, metric: Metric, rack: str) -> Places:
 
 def _idle(view: View, rack: str, busy: float) -> set[str]:
     window = view[UTILIZATION]
-    rows = _of_rack(view, UTILIZATION, rack)
+    rows = of_rack(view, UTILIZATION, rack)
     return {window.labels(int(row))[0] for row in rows if window.last[row] < busy}

@@ -2,9 +2,10 @@
 
 A meter says itself that the voltage is gone; or its current falls to nothing while the partner
 takes over at the same moment; or the meter, fed by what it measures, falls silent while the
-partner takes over. A rack that is switched off loses its current too, and nobody takes it over. A
-phase on which current flows has voltage, whatever its meter says; and a meter that says that all is
-gone while the partner carries what it did may only be starting again, so that it is waited for.
+partner takes over. A rack that is switched off loses its current too, and nobody takes it over; of
+one whose machines brake in that moment (`braking`) the partner takes over less. A phase on which
+current flows has voltage, whatever its meter says; and a meter that says that all is gone while
+the partner carries what it did may only be starting again, so that it is waited for.
 What was usual before is remembered with the finding: a loss may last longer than the window.
 """
 
@@ -14,8 +15,16 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from analyzer.evidence.durations import Bools, fresh, last_polls, unbroken
+from analyzer.evidence.power.braking import braked
 from analyzer.evidence.power.feeds import PHASES, Feeds, Places
-from analyzer.evidence.power.takeover import POLLS, STANDS_OUT, before_it, gain, swing
+from analyzer.evidence.power.takeover import (
+    POLLS,
+    STANDS_OUT,
+    before_it,
+    gain,
+    half_a_period,
+    swing,
+)
 from fabrichealth.catalogue.power import FEED_CURRENT, FEED_VOLTAGE
 from fabrichealth.metric import Metric
 from fabrichealth.model import Finding, Floats, Labels, Place, View, Window
@@ -29,12 +38,16 @@ LEFT = 0.05
 """A feed whose current fell below this share of what it carried carries nothing."""
 LEAST = 0.01
 """A feed that carried less than this share of its rating cannot be seen to lose it."""
+LIVES = 0.5
+"""A meter that lives and says that nothing flows needs so much of a takeover beside it."""
 RESTARTS = 180.0
 """Seconds within which an agent that starts again says what it measures."""
 NO_VOLTAGE, EMPTY, SILENT = "no voltage", "nothing carried", "silent meter"
 """What a loss is known by: once it is called false, another one of them is news."""
 TAKEN = "taken"
 """Key of the amperes that the partner took over."""
+BRAKED = "braked"
+"""Key of how many accelerators braked in the moment of the loss."""
 BEFORE = "before "
 """Key, with its name, of the amperes that each feed which carries on carried before."""
 
@@ -65,7 +78,7 @@ def losses(view: View, found: Feeds, share: float) -> Iterator[Loss]:
     volts = view[FEED_VOLTAGE]
     alive = _alive(volts, before)
     gone = _without_voltage(volts, found, share, before)
-    for one in (*gone, *_taken(found, share, before)):
+    for one in (*gone, *_taken(view, found, share, before)):
         if one.name not in told and one.name not in alive:
             told.add(one.name)
             yield one
@@ -150,7 +163,7 @@ def _alive(window: Window, before: Mapping[str, Finding]) -> set[str]:
     return set(names) - {name for name, well in zip(names, live.tolist(), strict=True) if not well}
 
 
-def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterator[Loss]:
+def _taken(view: View, found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterator[Loss]:
     """Yield feeds that carry nothing, or say nothing, since their partners took over."""
     current = found.current
     usual = _usual(current, "amperes", before)
@@ -175,6 +188,9 @@ def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterato
         moment = float(
             np.max(current.last_at[mine]) if silent else np.nanmin(since[mine[used[mine]]])
         )
+        former, slowed = _former(found, its, moment, after=silent), {}
+        if known is not None:
+            former, slowed = {**former, **_kept(known, BEFORE)}, _kept(known, BRAKED)
         if known is not None and TAKEN in known.detail:
             moment, gained = min(moment, known.since), known.detail[TAKEN]
             carried = float(np.nansum(usual[mine]))
@@ -183,21 +199,28 @@ def _taken(found: Feeds, share: float, before: Mapping[str, Finding]) -> Iterato
             gained = gain(current, its, moment, after=silent)
             rating = np.nan_to_num(found.breaker[feed]) * len(mine)
             usually = swing(current, its, moment)
-            least = max(share * carried, STANDS_OUT * usually)
-            if carried <= LEAST * rating or not gained >= least:
+            needed = share if silent else LIVES * share
+            least = max(needed * carried, STANDS_OUT * usually)
+            if carried <= LEAST * rating:
                 continue
+            if not gained >= least:
+                period = 2.0 * half_a_period(current.select(mine))
+                one = braked(view, found.racks[feed], moment + period * silent, period)
+                if not one.took(
+                    carried, sum(former.values()), gained, usually, share, silent=silent
+                ):
+                    continue
+                slowed = {BRAKED: float(one.many)}
         row = int(mine[0])
-        former = _former(found, its, moment, after=silent)
-        if known is not None:
-            former = {**former, **_kept(known, BEFORE)}
         yield Loss(
             found.names[feed], moment, float(np.max(current.last_at[its])), FEED_CURRENT,
             current.labels(row), float(current.last[row]), float(usual[row]),
             f"carried {carried:.0f} A over its phases, and "
             + ("says nothing any more" if silent else "carries nothing now"),
             SILENT if silent else EMPTY,
-            _took(found, its, former, lost),
-            {TAKEN: gained, **former, **_remembered(current, mine.tolist(), usual, "amperes")},
+            _took(found, its, former, lost, slowed.get(BRAKED, 0.0)),
+            {TAKEN: gained, **former, **slowed,
+             **_remembered(current, mine.tolist(), usual, "amperes")},
         )  # fmt: skip
 
 
@@ -211,7 +234,7 @@ def _still_silent(
         name, known.since, float(np.max(found.current.last_at[its])), FEED_CURRENT,
         (found.racks[feed], name, PHASES[0]), 0.0, carried,
         f"carried {carried:.0f} A over its phases, and says nothing any more", SILENT,
-        _took(found, its, _kept(known, BEFORE), lost), known.detail,
+        _took(found, its, _kept(known, BEFORE), lost, known.detail.get(BRAKED, 0.0)), known.detail,
     )  # fmt: skip
 
 
@@ -241,8 +264,13 @@ def _former(found: Feeds, its: Places, moment: float, *, after: bool) -> dict[st
     return {BEFORE + name: amperes for name, amperes in former.items() if np.isfinite(amperes)}
 
 
-def _took(found: Feeds, its: Places, former: Mapping[str, float], lost: frozenset[str]) -> str:
-    """Return what those that carry on carry more than before; those lost since are none of them."""
+def _took(
+    found: Feeds, its: Places, former: Mapping[str, float], lost: frozenset[str], slowed: float
+) -> str:
+    """Return what those that carry on carry more than before; those lost since are none of them.
+
+    `slowed` is how many accelerators braked in that moment.
+    """
     more, others = 0.0, []
     for feed in np.unique(found.feed_of[its]).tolist():
         name = found.names[feed]
@@ -250,7 +278,9 @@ def _took(found: Feeds, its: Places, former: Mapping[str, float], lost: frozense
             now = float(np.sum(found.current.last[its[found.feed_of[its] == feed]]))
             others.append(name)
             more += now - former[BEFORE + name]
-    if not others or not more > 0:
-        return ""
     carry = "carries" if len(others) == 1 else "carry"
-    return f"{' and '.join(others)} {carry} {more:.0f} A more since then"
+    brakes = f"{slowed:.0f} accelerators of the rack brake since then" if slowed else ""
+    if not others or not more > 0:
+        return f"{brakes}, {' and '.join(others)} {carry} on" if others and brakes else ""
+    said = f"{' and '.join(others)} {carry} {more:.0f} A more since then"
+    return f"{said}, {brakes.replace(' since then', '')}" if brakes else said

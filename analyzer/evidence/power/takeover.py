@@ -30,7 +30,7 @@ def before_it(window: Window, moment: float, *, after: bool) -> Floats:
     said nothing shortly before.
     """
     with np.errstate(invalid="ignore"):
-        lately = window.times >= moment - 2 * LATEST * _half_a_period(window)
+        lately = window.times >= moment - 2 * LATEST * half_a_period(window)
     values = np.where(lately, _earlier(window, moment, after=after), np.nan)
     rank = np.cumsum(np.isfinite(values)[:, ::-1], axis=1)[:, ::-1]  # 1 for the newest of each row
     return row_quantile(np.where(rank <= SOON, values, np.nan), 0.5)
@@ -42,7 +42,7 @@ def gain(window: Window, rows: Places, moment: float, *, after: bool) -> float:
     `after`: the moment is the last one before it happened, not the first one of it.
     """
     one = window.select(rows)
-    step, earlier = _half_a_period(one), before_it(one, moment, after=after)
+    step, earlier = half_a_period(one), before_it(one, moment, after=after)
     if not np.isfinite(earlier).all():
         return float("nan")
     with np.errstate(invalid="ignore"):
@@ -70,7 +70,7 @@ def swing(window: Window, rows: Places, moment: float) -> float:
     rises = level[:, SOON:] - level[:, :-SOON]
     with np.errstate(invalid="ignore"):
         about = np.abs(one.times[:, SOON : SOON + rises.shape[1]] - moment)
-        usual = np.isfinite(rises) & (about > 2 * LATEST * _half_a_period(one))
+        usual = np.isfinite(rises) & (about > 2 * LATEST * half_a_period(one))
     return float(np.sum(_second(np.where(usual, rises, 0.0))))
 
 
@@ -85,11 +85,12 @@ def _second(rises: Floats) -> Floats:
 
 def _earlier(window: Window, moment: float, *, after: bool) -> Floats:
     """Return what rows said before a moment, NaN since ([s, k]); `after` as in `gain`."""
-    step = _half_a_period(window)
+    step = half_a_period(window)
     with np.errstate(invalid="ignore"):
         return np.where(window.times <= moment + (step if after else -step), window.values, np.nan)
 
 
-def _half_a_period(window: Window) -> float:
+def half_a_period(window: Window) -> float:
+    """Return half of the usual period of a window's rows, seconds; 0 where none is known."""
     period = window.period[np.isfinite(window.period)]
     return float(np.median(period)) / 2 if len(period) else 0.0

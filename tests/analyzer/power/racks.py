@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from analyzer.judge import detectors
+from fabrichealth.catalogue.accelerators import CLOCK, POWER, THROTTLED, UTILIZATION
 from fabrichealth.catalogue.power import FEED_CURRENT, FEED_POWER, FEED_VOLTAGE
 from fabrichealth.metric import Metric
 from fabrichealth.model import Finding, Floats, Labels
@@ -73,3 +74,16 @@ def said(
     history = {key: values for part in parts for key, values in part.items()}
     view = view_of(one, history, period, topology or rack(), before=before)
     return list(one.judge(view))
+
+
+def braking(left: float, polls: int = 60, at: int = 40, watts: bool = True) -> Said:
+    """Return both accelerators of the rack, whose power is cut to a share at a poll."""
+    found: Said = {}
+    for number in range(2):
+        device = f"host-0-{number}"
+        found[THROTTLED, (device, "power_brake")] = step(0.0, 1.0, polls, at)
+        found[CLOCK, (device,)] = step(1.98e9, 1.98e9 * max(left, 0.6), polls, at)
+        found[UTILIZATION, (device,)] = flat(1.0, polls)
+        if watts:
+            found[POWER, (device,)] = step(1000.0, 1000.0 * left, polls, at)
+    return found
