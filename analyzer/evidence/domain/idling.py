@@ -1,7 +1,7 @@
 """Idling: domains in which the same accelerators idle while a published mean looks well."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -47,6 +47,8 @@ class Idling:
 
     domain: str
     size: int
+    """Of the inventory, those aside that do not count how busy they are."""
+    uncounted: int
     rows: Rows
     """The same ones that idle all along, or say nothing."""
     silent: Bools
@@ -78,7 +80,8 @@ def idling(view: View, done: Work, bounds: Bounds) -> Iterator[Idling]:
         idle = ~(believed >= bounds.idle)  # missing counts
     still = idle.mean(axis=1) >= bounds.same
     for name in sorted({*stock.domain.names, *stock.unlisted}):
-        rows = stock.domain.rows(name)
+        every = stock.domain.rows(name)
+        rows = every[~done.uncounted[every]]  # they may work and may not: nobody says
         unlisted = stock.unlisted.get(name, 0)
         same = rows[still[rows]]
         size = len(rows) + unlisted
@@ -86,7 +89,7 @@ def idling(view: View, done: Work, bounds: Bounds) -> Iterator[Idling]:
             continue
         found = _looked_at(view, done, bounds, name, rows, idle, same)
         if found is not None:
-            yield found
+            yield replace(found, uncounted=len(every) - len(rows))
 
 
 def _looked_at(
@@ -112,7 +115,7 @@ def _looked_at(
         return None
     mute = np.isnan(done.told.values).mean(axis=1) > QUIET
     return Idling(
-        name, size, same, mute, unlisted,
+        name, size, 0, same, mute, unlisted,
         float(split.high[two].mean()), float(two.mean()),
         _since(done.told.at, idle[same], unlisted, size, bounds.share), every[-1].mean, well,
     )  # fmt: skip
