@@ -9,9 +9,10 @@ from analyzer.evidence.domain.allocation import HELD, NOBODY, UNKNOWN, allocatio
 from analyzer.evidence.domain.distribution import Bools, two_classes
 from analyzer.evidence.domain.hours import over_hours
 from analyzer.evidence.domain.illusions import Illusion, Members, Published, means
-from analyzer.evidence.domain.inventory import Rows
+from analyzer.evidence.domain.inventory import Inventory, Rows
 from analyzer.evidence.domain.work import Work
 from fabrichealth.model import Floats, View
+from fabrichealth.topology import Topology
 
 MOST_LOOKED_AT = 120
 """At so many ticks at most a domain is parted into classes: a share of them is wanted."""
@@ -78,10 +79,11 @@ def idling(view: View, done: Work, bounds: Bounds) -> Iterator[Idling]:
     stock, believed = done.stock, done.believed
     with np.errstate(invalid="ignore"):
         idle = ~(believed >= bounds.idle)  # missing counts
-    still = idle.mean(axis=1) >= bounds.same
+    still = (idle & ~_began_to_speak(believed)).mean(axis=1) >= bounds.same
     for name in sorted({*stock.domain.names, *stock.unlisted}):
         every = stock.domain.rows(name)
         rows = every[~done.uncounted[every]]  # they may work and may not: nobody says
+        rows = _there(view.topology, name, stock, rows, believed)
         unlisted = stock.unlisted.get(name, 0)
         same = rows[still[rows]]
         size = len(rows) + unlisted
@@ -89,7 +91,30 @@ def idling(view: View, done: Work, bounds: Bounds) -> Iterator[Idling]:
             continue
         found = _looked_at(view, done, bounds, name, rows, idle, same)
         if found is not None:
-            yield replace(found, uncounted=len(every) - len(rows))
+            yield replace(found, uncounted=int(done.uncounted[every].sum()))
+
+
+def _began_to_speak(believed: Floats) -> Bools:
+    """Return the ticks before the first that each said anything at, of those that speak now.
+
+    They were put in, or are back, and did not idle all along.
+    """
+    known = np.isfinite(believed)
+    return ~np.logical_or.accumulate(known, axis=1) & known[:, -1:]
+
+
+def _there(topology: Topology, name: str, stock: Inventory, rows: Rows, believed: Floats) -> Rows:
+    """Return the accelerators of a domain without former names of some of them.
+
+    Those are silent, not written, and more than the domain should have.
+    """
+    written = topology.domains.get(name)
+    beyond = len(rows) - written.accelerators if written and written.accelerators else 0
+    if beyond <= 0:
+        return rows
+    mute = rows[np.isnan(believed[rows]).all(axis=1)]
+    gone = [row for row in mute.tolist() if stock.names[row] not in topology.devices]
+    return np.setdiff1d(rows, gone[:beyond])
 
 
 def _looked_at(

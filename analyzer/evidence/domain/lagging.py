@@ -38,6 +38,12 @@ IN_STEP = 60.0
 MOST_OF_HOST = 0.75
 """A host is accused where this share of its accelerators deviates."""
 
+SPINS = 0.8
+"""Peers that are busy for so much of the time may spin; where less, they have less to do."""
+
+SLACK = 0.05
+"""Whoever waits is no less busy than the one that it waits for, so much aside."""
+
 FEW, ONE_IN = 3, 8
 """So many at most may have low clocks at a time, and one in so many: more are another kind."""
 
@@ -213,15 +219,20 @@ def _waited_for(
 
     Peers that do nothing are not held back, and one whose matrix units rest more than theirs has
     less to do than they, or waits itself. One that does nothing at all is a spare, unless they are
-    seen to get nowhere without it.
+    seen to get nowhere without it. Whoever waits spins: peers that are less busy than it have less
+    to do, as replicas that serve have, and wait for nobody.
     """
     load = own[UTILIZATION][:, recent]
-    if _median(_others(load, places)) < bounds.busy:
+    theirs, its = _median(_others(load, places)), _mean(load[places])
+    if theirs < bounds.busy or (signal is not LEAST_BUSY and theirs < its - SLACK):
         return False
-    if signal is SLOW_CLOCK and _mean(load[places]) < bounds.busy:
+    if signal is SLOW_CLOCK and its < bounds.busy:
         return False  # idle clocks are low
-    if signal is LEAST_BUSY and _mean(load[places]) < IDLE:
-        return _median(_others(own[TENSOR_ACTIVE][:, recent], places)) < IDLE
+    work = _median(_others(own[TENSOR_ACTIVE][:, recent], places))
+    if signal is LEAST_BUSY and its < IDLE:
+        return work < IDLE
+    if signal is LEAST_BUSY and np.isnan(work) and theirs < SPINS:
+        return False  # the others may as well have more to do
     rested = _mean(away[WAITS_LEAST][places][:, recent])
     return not rested <= -bounds.deviations
 

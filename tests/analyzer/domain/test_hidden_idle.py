@@ -280,15 +280,6 @@ def test_nothing_is_hidden(readings: Said) -> None:
     assert said("domain_hidden_idle", readings) == []
 
 
-def test_cards_without_a_counter_of_use_are_neither_idle_nor_silent() -> None:
-    power = each(POWER, EVERY, 600.0)  # as of cards that are cut in slices
-    assert said("domain_hidden_idle", busy(EVERY[:20]), power) == []
-    (finding,) = said(
-        "domain_hidden_idle", busy(EVERY[:16]), each(UTILIZATION, EVERY[16:24], 0.0), power
-    )
-    assert "8 of 24 accelerators (8 more do not say how busy they are) idle" in finding.because
-
-
 def test_a_domain_of_one_card_hides_nothing() -> None:
     alone = pod(hosts=1, cards=1)
     assert said("domain_hidden_idle", each(UTILIZATION, ["host-0-0"], 0.0), topology=alone) == []

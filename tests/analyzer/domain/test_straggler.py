@@ -76,6 +76,15 @@ def test_one_that_is_held_up_outside_its_kernels_is_waited_for() -> None:
     assert "held up while they spin" in finding.because
 
 
+def test_a_replica_that_serves_more_or_less_than_others_holds_back_nobody() -> None:
+    more = (
+        levels(UTILIZATION, 0.55, {"host-5-0": 0.9}),
+        levels(TENSOR_ACTIVE, 0.2, {"host-5-0": 0.4}),
+    )
+    assert found(*more, levels(CLOCK, 1.83e9, {"host-5-0": 1.6e9})) == []
+    assert found(levels(UTILIZATION, 0.6, {"host-5-0": 0.3})) == []
+
+
 def test_one_that_has_less_to_do_waits_itself() -> None:
     assert found(
         levels(UTILIZATION, 0.98, {"host-5-0": 0.2}),
