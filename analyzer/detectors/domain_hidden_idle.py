@@ -101,6 +101,7 @@ class DomainHiddenIdle(Detector[DomainHiddenIdleSettings]):
         stock = done.stock
         answering = owners(view, stock, found.rows, found.silent)
         many = len(found.rows) + found.unlisted
+        apart = f" ({found.uncounted} more do not say how busy they are)" * (found.uncounted > 0)
         return Finding(
             kind=DOMAIN_HIDDEN_IDLE,
             about=Place("domain", found.domain),
@@ -109,9 +110,9 @@ class DomainHiddenIdle(Detector[DomainHiddenIdleSettings]):
             at=float(done.told.at[-1]),
             evidence=_evidence(done, found, answering),
             because=(
-                f"{many} of {found.size} accelerators idle all along ({_owned(answering, found)}) "
-                f"behind a mean of {found.illusions[0].mean:.0%}; {_deceived(found)}; the others "
-                f"work at {found.busy:.0%}"
+                f"{many} of {found.size} accelerators{apart} idle all along "
+                f"({_owned(answering, found)}) behind a mean of {found.illusions[0].mean:.0%}; "
+                f"{_deceived(found)}; the others work at {found.busy:.0%}"
             ),
             victims=tuple(Place("device", stock.names[row]) for row in found.rows.tolist()),
             detail={"idle": float(many), "plain": found.plain},
@@ -171,6 +172,7 @@ def _evidence(done: Work, found: Idling, answering: list[Owner]) -> list[Evidenc
         says = "activity of its matrix units while it says that it is busy"
         lines.append(evidence(TENSOR_ACTIVE, labels, active, at, says))
     domain = stock.domain.rows(found.domain)
+    domain = domain[~done.uncounted[domain]]
     for cluster in together(stock, domain, found.rows)[:2]:
         says = f"{cluster.idle} of {cluster.members} accelerators of {cluster.name} idle together"
         share = len(found.rows) / len(domain)

@@ -78,7 +78,8 @@ def _failure(domain: str, rows: Sequence[Row]) -> Iterator[str]:
         what = row["name"] if row["what"] == "switch" else f"the plane of {row['name']}"
         loss = f"{row['lost']:.0%} of {row['network'].replace('_', '-')} bandwidth"
         also = f", cuts off {row['cut_off']} accelerators" if row["cut_off"] else ""
-        like = f" (so would {row['alike'] - 1} others)" if row["alike"] > 1 else ""
+        others = row["alike"] - 1
+        like = f" (so would {others} other{'s' * (others > 1)})" if others else ""
         cells.append((f"job {row['job']}", what, f"{loss}{also}{like}"))
     yield from _columns(cells)
 

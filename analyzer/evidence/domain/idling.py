@@ -1,7 +1,7 @@
 """Idling: domains in which the same accelerators idle while a published mean looks well."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -9,9 +9,10 @@ from analyzer.evidence.domain.allocation import HELD, NOBODY, UNKNOWN, allocatio
 from analyzer.evidence.domain.distribution import Bools, two_classes
 from analyzer.evidence.domain.hours import over_hours
 from analyzer.evidence.domain.illusions import Illusion, Members, Published, means
-from analyzer.evidence.domain.inventory import Rows
+from analyzer.evidence.domain.inventory import Inventory, Rows
 from analyzer.evidence.domain.work import Work
 from fabrichealth.model import Floats, View
+from fabrichealth.topology import Topology
 
 MOST_LOOKED_AT = 120
 """At so many ticks at most a domain is parted into classes: a share of them is wanted."""
@@ -47,6 +48,8 @@ class Idling:
 
     domain: str
     size: int
+    """Of the inventory, those aside that do not count how busy they are."""
+    uncounted: int
     rows: Rows
     """The same ones that idle all along, or say nothing."""
     silent: Bools
@@ -76,9 +79,11 @@ def idling(view: View, done: Work, bounds: Bounds) -> Iterator[Idling]:
     stock, believed = done.stock, done.believed
     with np.errstate(invalid="ignore"):
         idle = ~(believed >= bounds.idle)  # missing counts
-    still = idle.mean(axis=1) >= bounds.same
+    still = (idle & ~_began_to_speak(believed)).mean(axis=1) >= bounds.same
     for name in sorted({*stock.domain.names, *stock.unlisted}):
-        rows = stock.domain.rows(name)
+        every = stock.domain.rows(name)
+        rows = every[~done.uncounted[every]]  # they may work and may not: nobody says
+        rows = _there(view.topology, name, stock, rows, believed)
         unlisted = stock.unlisted.get(name, 0)
         same = rows[still[rows]]
         size = len(rows) + unlisted
@@ -86,7 +91,30 @@ def idling(view: View, done: Work, bounds: Bounds) -> Iterator[Idling]:
             continue
         found = _looked_at(view, done, bounds, name, rows, idle, same)
         if found is not None:
-            yield found
+            yield replace(found, uncounted=int(done.uncounted[every].sum()))
+
+
+def _began_to_speak(believed: Floats) -> Bools:
+    """Return the ticks before the first that each said anything at, of those that speak now.
+
+    They were put in, or are back, and did not idle all along.
+    """
+    known = np.isfinite(believed)
+    return ~np.logical_or.accumulate(known, axis=1) & known[:, -1:]
+
+
+def _there(topology: Topology, name: str, stock: Inventory, rows: Rows, believed: Floats) -> Rows:
+    """Return the accelerators of a domain without former names of some of them.
+
+    Those are silent, not written, and more than the domain should have.
+    """
+    written = topology.domains.get(name)
+    beyond = len(rows) - written.accelerators if written and written.accelerators else 0
+    if beyond <= 0:
+        return rows
+    mute = rows[np.isnan(believed[rows]).all(axis=1)]
+    gone = [row for row in mute.tolist() if stock.names[row] not in topology.devices]
+    return np.setdiff1d(rows, gone[:beyond])
 
 
 def _looked_at(
@@ -112,7 +140,7 @@ def _looked_at(
         return None
     mute = np.isnan(done.told.values).mean(axis=1) > QUIET
     return Idling(
-        name, size, same, mute, unlisted,
+        name, size, 0, same, mute, unlisted,
         float(split.high[two].mean()), float(two.mean()),
         _since(done.told.at, idle[same], unlisted, size, bounds.share), every[-1].mean, well,
     )  # fmt: skip

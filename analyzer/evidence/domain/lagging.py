@@ -19,11 +19,12 @@ from analyzer.evidence.domain.distribution import IDLE, Bools
 from analyzer.evidence.domain.inventory import Inventory, Rows
 from analyzer.evidence.domain.peers import ABSENT, Peers
 from analyzer.evidence.domain.polish import polished
-from analyzer.evidence.domain.standing_out import began, deviations, lead, scored
+from analyzer.evidence.domain.standing_out import Lead, began, deviations, leads, scored
 from analyzer.evidence.domain.ticks import moments, sampled
 from fabrichealth.catalogue.accelerators import CLOCK, TENSOR_ACTIVE, UTILIZATION
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, View
+from fabrichealth.model.quantiles import row_median
 
 TICKS = 40
 """So many moments of a window are compared; it is read more often than it need be."""
@@ -36,6 +37,15 @@ IN_STEP = 60.0
 
 MOST_OF_HOST = 0.75
 """A host is accused where this share of its accelerators deviates."""
+
+SPINS = 0.8
+"""Peers that are busy for so much of the time may spin; where less, they have less to do."""
+
+SLACK = 0.05
+"""Whoever waits is no less busy than the one that it waits for, so much aside."""
+
+FEW, ONE_IN = 3, 8
+"""So many at most may have low clocks at a time, and one in so many: more are another kind."""
 
 
 @dataclass(frozen=True)
@@ -137,49 +147,64 @@ def lagging(
     }
     recent = at > at[-1] - max(bounds.lasting, 2.5 * told.step)
     for signal in SIGNALS:
-        found = _standing_out(away[signal], group, at, told.step, bounds)
-        if found is None:
-            continue
-        places, host, score = found
-        if not _waited_for(signal, own, away, places, recent, bounds):
-            continue
-        values = own[signal.metric][:, recent]
-        level = max(_mean(away[signal][places][:, recent]), bounds.deviations) / 2
-        since, fell = _since(view, stock, group, signal, places, level)
-        if at[-1] - since < bounds.pause and _stands_still(signal, own, places, recent):
-            continue
-        device = host or stock.names[int(group.rows[places[0]])]
-        if not fell and device not in accused and _may_be_role(group, signal, host):
-            continue
-        yield Lagging(
-            group, signal, host, group.rows[places], score,
-            _mean(values[places]), _median(_others(values, places)),
-            since, float(at[-1]),
-        )  # fmt: skip
+        found = _standing_out(signal, away[signal], group, at, told.step, bounds)
+        every = np.concatenate([np.empty(0, np.intp), *(places for places, _, _ in found)])
+        for places, host, score in found:
+            if not _waited_for(signal, own, away, places, recent, bounds):
+                continue
+            values = own[signal.metric][:, recent]
+            level = max(_mean(away[signal][places][:, recent]), bounds.deviations) / 2
+            since, fell = _since(view, stock, group, signal, places, level, bounds.lasting)
+            if at[-1] - since < bounds.pause and _stands_still(
+                signal, own, places, recent & _deviates(away[signal][places], bounds)
+            ):
+                continue
+            device = host or stock.names[int(group.rows[places[0]])]
+            if not fell and device not in accused and _may_be_role(group, signal, host):
+                continue
+            yield Lagging(
+                group, signal, host, group.rows[places], score,
+                _mean(values[places]), _median(_others(values, every)),
+                since, float(at[-1]),
+            )  # fmt: skip
 
 
 def _standing_out(
-    away: Floats, group: Peers, at: Floats, step: float, bounds: Bounds
-) -> tuple[Rows, str, float] | None:
-    """Return who stands out as places in the group, the host if it is all of it, and the score."""
+    signal: Signal, away: Floats, group: Peers, at: Floats, step: float, bounds: Bounds
+) -> list[tuple[Rows, str, float]]:
+    """Return who stands out as places in the group, the host if it is all of it, and the score.
+
+    A low clock is nobody's role, so a few at a time may have one; else it is one alone.
+    """
     there = group.grid != ABSENT
     table = np.full((*group.grid.shape, away.shape[1]), np.nan)
     table[there] = away[group.grid[there]]
     if not np.isfinite(table).any():
-        return None
+        return []
+
+    def first(effects: Floats) -> list[Lead]:
+        rules = bounds.lasting, bounds.deviations, bounds.first
+        most = min(FEW, len(effects) // ONE_IN) if signal is SLOW_CLOCK else 1
+        return leads(scored(effects, step), at, rules, max(most, 1))
+
     effects = polished(table)
-    hosts = scored(effects.line, step)
-    first = lead(hosts, at, bounds.lasting, bounds.deviations, bounds.first)
-    if first is not None and len(hosts) > 2:
-        places = group.grid[first.row][there[first.row]]
-        ill = np.nan_to_num(table[first.row, there[first.row], -first.ticks :]).mean(axis=1)
+    hosts = []
+    for one in first(effects.line) if len(group.hosts) > 2 else ():
+        own = there[one.row]
+        ill = np.nan_to_num(table[one.row, own, -one.ticks :]).mean(axis=1)
         if (ill >= bounds.deviations / 2).mean() >= MOST_OF_HOST:
-            return places, group.hosts[first.row], first.score
-    cells = scored(effects.cell[there], step)
-    alone = lead(cells, at, bounds.lasting, bounds.deviations, bounds.first)
-    if alone is None:
-        return None
-    return group.grid[there][[alone.row]], "", alone.score
+            hosts.append((group.grid[one.row][own], group.hosts[one.row], one.score))
+    if hosts:
+        return hosts
+    places = group.grid[there]
+    return [(places[[one.row]], "", one.score) for one in first(effects.cell[there])]
+
+
+def _deviates(away: Floats, bounds: Bounds) -> Bools:
+    """Return at which ticks somebody deviates now, and not only by what is remembered ([j])."""
+    with np.errstate(invalid="ignore"):
+        beyond = away >= bounds.deviations / 2
+    return np.asarray(beyond.mean(axis=0) >= 0.5, np.bool_)
 
 
 def _waited_for(
@@ -194,15 +219,20 @@ def _waited_for(
 
     Peers that do nothing are not held back, and one whose matrix units rest more than theirs has
     less to do than they, or waits itself. One that does nothing at all is a spare, unless they are
-    seen to get nowhere without it.
+    seen to get nowhere without it. Whoever waits spins: peers that are less busy than it have less
+    to do, as replicas that serve have, and wait for nobody.
     """
     load = own[UTILIZATION][:, recent]
-    if _median(_others(load, places)) < bounds.busy:
+    theirs, its = _median(_others(load, places)), _mean(load[places])
+    if theirs < bounds.busy or (signal is not LEAST_BUSY and theirs < its - SLACK):
         return False
-    if signal is SLOW_CLOCK and _mean(load[places]) < bounds.busy:
+    if signal is SLOW_CLOCK and its < bounds.busy:
         return False  # idle clocks are low
-    if signal is LEAST_BUSY and _mean(load[places]) < IDLE:
-        return _median(_others(own[TENSOR_ACTIVE][:, recent], places)) < IDLE
+    work = _median(_others(own[TENSOR_ACTIVE][:, recent], places))
+    if signal is LEAST_BUSY and its < IDLE:
+        return work < IDLE
+    if signal is LEAST_BUSY and np.isnan(work) and theirs < SPINS:
+        return False  # the others may as well have more to do
     rested = _mean(away[WAITS_LEAST][places][:, recent])
     return not rested <= -bounds.deviations
 
@@ -228,10 +258,12 @@ def _since(
     signal: Signal,
     places: Rows,
     level: float,
+    lasting: float,
 ) -> tuple[float, bool]:
     """Return since when it deviates by more than a level, and whether it did not before.
 
-    Looked at poll by poll.
+    Looked at poll by poll. Before counts while its peers do half of what they do now or more: while
+    a job loads or stands still all do as little.
     """
     window = view[signal.metric]
     own = window.select(np.flatnonzero(np.isin(stock.places(window), group.rows)))
@@ -242,8 +274,12 @@ def _since(
     with np.errstate(invalid="ignore"):
         below = (away < level).sum(axis=0) * 2 > np.isfinite(away).sum(axis=0)
     since = began(~below, at)
-    before = at < since
-    fell = since - float(at[0]) >= IN_STEP and bool(below[before].mean() >= 0.5)
+    usual = row_median(_others(values, places).T)
+    with np.errstate(invalid="ignore"):
+        moved = usual >= _median(usual[at > at[-1] - lasting]) / 2
+    before = moved & (at < since)
+    step = _median(np.diff(at)) if len(at) > 1 else 0.0
+    fell = before.sum() * step >= IN_STEP and bool(below[before].mean() >= 0.5)
     return since, fell
 
 

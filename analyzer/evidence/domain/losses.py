@@ -21,6 +21,7 @@ from fabrichealth.catalogue.accelerators import THROTTLED
 from fabrichealth.model import Floats, View
 
 MISSING = "missing"
+UNCOUNTED = "use not counted"
 CORDONED = "cordoned"
 UNALLOCATED = "unallocated"
 HELD_IDLE = "idle in a job"
@@ -45,7 +46,12 @@ class Loss:
 def losses(view: View, done: Work) -> Iterator[Loss]:
     """Yield what takes the time of each domain, stragglers aside; what takes none is left out."""
     stock = done.stock
-    parts = {MISSING: 1.0 - done.spoke, **_resting(view, done), **_throttled(view, done)}
+    silent = 1.0 - done.spoke
+    missing = {
+        MISSING: np.where(done.uncounted, 0.0, silent),
+        UNCOUNTED: np.where(done.uncounted, silent, 0.0),
+    }
+    parts = {**missing, **_resting(view, done), **_throttled(view, done)}
     for name in sorted({*stock.domain.names, *stock.unlisted}):
         rows, size = stock.domain.rows(name), stock.size(name)
         for by, time in parts.items():

@@ -68,24 +68,37 @@ def scored(effects: Floats, step: float) -> Floats:
 
 
 def lead(scores: Floats, at: Floats, lasting: float, bound: float, first: float) -> Lead | None:
-    """Return who stands out at the end: beyond `bound` all along, first at that share of ticks.
+    """Return who stands out alone at the end, as `leads` does; None where nobody or several do."""
+    return next(iter(leads(scores, at, (lasting, bound, first))), None)
 
-    `lasting` seconds are looked at, and three ticks at least. Where the next one is beyond the
-    bound as well and not far behind, there are two kinds and nobody stands out.
+
+def leads(
+    scores: Floats, at: Floats, rules: tuple[float, float, float], most: int = 1
+) -> list[Lead]:
+    """Return who stands out at the end: beyond the bound all along, before the others mostly.
+
+    `rules` are the seconds that are looked at (three ticks at least), the bound, and at what share
+    of the ticks. Where whoever comes next is beyond the bound as well and not far behind, it stands
+    out with them; more than `most` are another kind, and nobody stands out.
     """
+    lasting, bound, first = rules
     many = max(int((at > at[-1] - lasting).sum()), FEWEST_TICKS) if len(at) else 0
     if scores.shape[1] < many or not many or len(scores) < 2:
-        return None
+        return []
     latest = scores[:, -many:]
-    top = np.argmax(latest, axis=0)
-    row = int(np.bincount(top).argmax())
-    share = float((top == row).mean())
-    if share < first or (latest[row] < bound).any():
-        return None
-    next_one = float(np.median(np.delete(latest, row, axis=0).max(axis=0)))
-    if next_one >= max(bound, ALONE * float(np.median(latest[row]))):
-        return None
-    return Lead(row, float(latest[row, -1]), share, many)
+    middle = np.median(latest, axis=1)
+    order = np.argsort(-middle, kind="stable")[: most + 1].tolist()
+    for number in range(1, len(order)):
+        ahead = order[:number]
+        others = np.delete(latest, ahead, axis=0).max(axis=0, initial=-np.inf)
+        least = float(middle[ahead[-1]])
+        if float(np.median(others)) >= max(bound, ALONE * least):
+            continue
+        share = float((latest[ahead].min(axis=0) > others).mean())
+        if share < first or (latest[ahead] < bound).any():
+            return []
+        return [Lead(row, float(latest[row, -1]), share, many) for row in ahead]
+    return []
 
 
 def began(beyond: Bools, at: Floats) -> float:

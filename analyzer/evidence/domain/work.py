@@ -45,6 +45,9 @@ class Work:
     """Mean activity of the matrix units ([n]); NaN where that is not read."""
     power: Floats
     """Mean power in watts ([n]); NaN where that is not read."""
+    uncounted: Bools
+    """Never told how busy it is, but tells other things: cut in slices, or without such a counter
+    ([n])."""
 
     @cached_property
     def believed(self) -> Floats:
@@ -86,7 +89,11 @@ def _work(view: View) -> Work:
         faint = np.where(np.isfinite(drawn), drawn < FAINT, tensor < STILL)
         rests = (said >= BUSY) & (tensor < IDLE) & faint
         bursts = rests & (peak >= BURST)
-    return Work(stock, told, rests, bursts, tensor, power)
+    never = np.ones(len(stock), np.bool_)
+    ever = stock.places_in(window.table, UTILIZATION)
+    never[ever[ever >= 0]] = False
+    uncounted = never & (np.isfinite(power) | np.isfinite(tensor))
+    return Work(stock, told, rests, bursts, tensor, power, uncounted)
 
 
 def _usual(power: Floats, working: Bools, stock: Inventory) -> Floats:

@@ -56,6 +56,11 @@ def test_who_holds_an_idle_one_may_be_unknown() -> None:
     assert told == {"idle, holder unknown": 0.5}
 
 
+def test_cards_that_do_not_count_their_use_are_no_missing_ones() -> None:
+    told = lost(each(UTILIZATION, EVERY[:24], 1.0), each(POWER, EVERY[:28], 600.0))
+    assert told == {"missing": 4 / 32, "use not counted": 4 / 32}
+
+
 def test_spinning_is_no_work() -> None:
     told = lost(
         each(UTILIZATION, EVERY, 1.0),

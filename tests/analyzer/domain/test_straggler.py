@@ -76,6 +76,15 @@ def test_one_that_is_held_up_outside_its_kernels_is_waited_for() -> None:
     assert "held up while they spin" in finding.because
 
 
+def test_a_replica_that_serves_more_or_less_than_others_holds_back_nobody() -> None:
+    more = (
+        levels(UTILIZATION, 0.55, {"host-5-0": 0.9}),
+        levels(TENSOR_ACTIVE, 0.2, {"host-5-0": 0.4}),
+    )
+    assert found(*more, levels(CLOCK, 1.83e9, {"host-5-0": 1.6e9})) == []
+    assert found(levels(UTILIZATION, 0.6, {"host-5-0": 0.3})) == []
+
+
 def test_one_that_has_less_to_do_waits_itself() -> None:
     assert found(
         levels(UTILIZATION, 0.98, {"host-5-0": 0.2}),
@@ -217,6 +226,34 @@ def test_a_host_that_did_as_the_others_and_fell_behind_is_told_and_stays_so() ->
 def test_a_low_clock_is_nobodys_role() -> None:
     (finding,) = found(BUSY, steady(CLOCK, 1.83e9, 1.4e9))
     assert str(finding.about) == "host-7"
+
+
+def test_a_stage_that_computes_more_once_its_job_has_loaded_may_play_another_role() -> None:
+    busy = lately(UTILIZATION, 0.0, {}, 0.97, 4)  # six minutes in which nobody does anything
+    stages = lately(TENSOR_ACTIVE, 0.0, dict.fromkeys(LAST, 0.55), 0.43, 4)
+    assert found(busy, stages) == []
+
+
+def test_a_checkpoint_that_has_just_been_written_accuses_nobody_either() -> None:
+    def course(during: float, usual: float) -> Floats:
+        level = np.full(POLLS, usual)
+        level[POLLS - 25 : POLLS - 6] = during  # for three minutes, until one ago
+        return level
+
+    assert found(
+        each(UTILIZATION, EVERY, lambda n: course(0.99 if n else 0.2, 0.97), noise=0.01),
+        each(TENSOR_ACTIVE, EVERY, lambda n: course(0.0, 0.43), noise=0.01),
+    ) == []  # fmt: skip
+
+
+@pytest.mark.parametrize("slow", [("host-1-2", "host-5-0"), ("host-1-2", "host-5-0", "host-6-3")])
+def test_a_few_low_clocks_at_a_time_are_told_each_and_no_more_than_a_few(
+    slow: tuple[str, ...],
+) -> None:
+    low = levels(CLOCK, 1.83e9, dict(zip(slow, (1.3e9, 1.4e9, 1.5e9), strict=False)))
+    assert {str(finding.about) for finding in found(BUSY, low)} == set(slow)
+    half = levels(CLOCK, 1.83e9, dict.fromkeys(EVERY[::3], 1.4e9))
+    assert found(BUSY, half) == []
 
 
 def test_without_a_job_nobody_is_anybodys_peer() -> None:
