@@ -139,7 +139,13 @@ def test_a_site_is_restored_from_its_copy(
     said = terminal("backup", "-c", tmp_path / "site.yaml", tmp_path / "copy")
     assert (said.status, said.err) == (0, "")
     names = [line.split()[0] for line in said.out.splitlines()]
-    assert names == ["ledger.json", "remedies.json", "journal.db", "series", f"{tmp_path / 'copy'}:"]
+    assert names == [
+        "ledger.json",
+        "remedies.json",
+        "journal.db",
+        "series",
+        f"{tmp_path / 'copy'}:",
+    ]
     writer.close()
     shutil.rmtree(tmp_path / "state")
     (tmp_path / "copy").rename(tmp_path / "state")
