@@ -15,13 +15,14 @@ def joined(severity: Severity) -> str:
     """Return the expression for open incidents of a severity, with kind, cause and owner.
 
     Those that an operator silenced are left out. `max by` makes it robust against the same
-    exporter scraped twice.
+    exporter scraped twice; `topk` against two that are not at one about the cause or the owner of
+    an incident, which would fail the rule, and with it the pages of all the others.
     """
     active = f"max by (incident, domain, culprit) ({INCIDENT_ACTIVE}) == {int(severity)}"
-    facts = f"max by (incident, kind, cause) ({INCIDENT_INFO})"
+    facts = f"topk by (incident) (1, max by (incident, kind, cause) ({INCIDENT_INFO}))"
     told = f"({active}) unless on (incident) {INCIDENT_SILENCED}"
     open_now = f"({told}) * on (incident) group_left (kind, cause) {facts}"
-    owner = f"max by (incident, rack, room, team) ({INCIDENT_OWNER})"
+    owner = f"topk by (incident) (1, max by (incident, rack, room, team) ({INCIDENT_OWNER}))"
     # rules may be newer than the daemon that tells the incident: without an owner it is told too
     owned = f"({open_now}) * on (incident) group_left (rack, room, team) {owner}"
     return f"({owned}) or (({open_now}) unless on (incident) {INCIDENT_OWNER})"

@@ -69,6 +69,19 @@ ALERT = Alert(
             labels=LABELS,
         ),
         Case(
+            {
+                active(LABELS): "4x20",
+                info(LABELS, "page"): "1x20",
+                owner(LABELS): "1x20",
+                info({**LABELS, "incident": "i8", "cause": "bent_fiber"}, "page"): "1x20",
+                info({**LABELS, "incident": "i8", "cause": "bad_cable"}, "page"): "1x20",
+            },
+            at="8m",
+            fires=True,
+            why="two daemons that are not at one about an incident keep no other from its page",
+            labels=LABELS,
+        ),
+        Case(
             {active(LABELS): "3x20", info(LABELS, "ticket"): "1x20"},
             at="8m",
             fires=False,

@@ -60,8 +60,7 @@ class Remedying:
             collecting.setup.site.policy.capacity_floor,
             collecting.setup.site.external_url,
         )
-        alive = {one["incident"] for one in open_now if one["suppressed_by"] is None}
-        await self._remedies.step(found, alive)
+        await self._remedies.step(found, not_over(open_now))
 
     def routes(self) -> list[Route]:
         """Return the handler of what stands."""
@@ -106,6 +105,20 @@ def candidates(
             )
         )  # fmt: skip
     return found
+
+
+def not_over(open_now: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the incidents for which what was drained stays out: all but those called false.
+
+    One that is excused since (a boot, maintenance) is not over: a host that came back by itself
+    waits for the hold-down as well, and nobody's work on it is cut short by its return.
+    """
+    return {one["incident"] for one in open_now if not _called_false(one)}
+
+
+def _called_false(incident: Mapping[str, Any]) -> bool:
+    word = incident.get("operator") or {}
+    return bool(word.get("silent")) and word.get("says") == "false"
 
 
 def _readable(incidents: Iterable[Mapping[str, Any]]) -> list[Incident]:

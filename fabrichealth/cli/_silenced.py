@@ -25,9 +25,9 @@ async def follow(peers: Sequence[Peer], collecting: Collecting, every: float = E
     if journal is None or not peers:
         return
     told = await asyncio.to_thread(journal.since, 0, "event", limit=10_000_000)
-    taken, refused = Taken(entry.body for entry in told), set[str]()
+    taken, refused, wide = Taken(entry.body for entry in told), set[str](), set[str]()
     while True:
-        looks = await asyncio.gather(*(_look(peer, collecting, refused) for peer in peers))
+        looks = await asyncio.gather(*(_look(peer, collecting, refused, wide) for peer in peers))
         heard = [found for found in looks if found is not None]
         if heard:
             active = [one for found in heard for one in found]
@@ -36,11 +36,13 @@ async def follow(peers: Sequence[Peer], collecting: Collecting, every: float = E
         await asyncio.sleep(every)
 
 
-async def _look(peer: Peer, collecting: Collecting, refused: set[str]) -> list[Silence] | None:
+async def _look(
+    peer: Peer, collecting: Collecting, refused: set[str], wide: set[str]
+) -> list[Silence] | None:
     """Return what one Alertmanager has silenced; None if it does not say, which is told once."""
     topology = collecting.poller.inventory.topology
     try:
-        found = silences(await peer.ask("GET", SILENCES), topology)
+        found = silences(await peer.ask("GET", SILENCES), topology, wide)
     except (PeerError, ValueError) as wrong:
         if peer.shown not in refused:
             why = wrong if isinstance(wrong, PeerError) else f"{peer.shown}: is no Alertmanager"

@@ -51,10 +51,14 @@ class Backup(Command):
 
 def _copied(state: StatePaths, into: StatePaths) -> Iterator[str]:
     """Copy what is there, what may be older first, and say each."""
-    for source, target in ((state.memory, into.memory), (state.ledger, into.ledger)):
+    for source, target, what in (
+        (state.memory, into.memory, "what sources remember"),
+        (state.ledger, into.ledger, "the ledger"),
+        (state.remedies, into.remedies, "what remediators hold drained"),
+    ):
         if source.exists():
             shutil.copyfile(source, target)
-            yield _said(target, "what sources remember" if source == state.memory else "the ledger")
+            yield _said(target, what)
     if state.journal.exists():
         copy_database(state.journal, into.journal)
         yield _said(into.journal, "events and incidents")

@@ -49,6 +49,8 @@ class Order:
     safe_because: str
     node: str = ""
     """The host, for those who drain hosts."""
+    at: float = 0.0
+    """When it was given first (unix seconds); the same at each attempt."""
 
     @property
     def key(self) -> str:

@@ -18,6 +18,10 @@ class RemedyFailed(FabricHealthError):
     """It could not be done now; it is tried again."""
 
 
+class NoAnswer(RemedyFailed):
+    """Nobody said whether it was done, so that it may have been."""
+
+
 class LeftAlone(RemedyFailed):
     """Somebody else has the thing in hand; that is no fault."""
 

@@ -39,6 +39,12 @@ ALERTS = "/api/v2/alerts"
 
 AT_ONCE = 100
 
+REFUSED = 400
+"""Status of an answer that takes the rest of what it was told."""
+
+SKEWED = 30.0
+"""Seconds by which a clock is wrong enough to be told."""
+
 
 def alert_labels(incident: Mapping[str, Any]) -> Labels | None:
     """Return the labels that name an incident's alert; None if nobody is to be told of it."""
@@ -76,8 +82,9 @@ class Alertmanager:
         self._again = again
         self._retry = retry
         self._open: dict[str, tuple[Labels, Mapping[str, Any]]] = {}
-        self._ended: dict[Labels, dict[str, Any]] = {}
-        """Alerts that are over, until it has heard so."""
+        self._ended: dict[Labels, tuple[Mapping[str, Any], float]] = {}
+        """Alerts that are over, and since when, until it has heard so."""
+        self._skewed = False
         self._news = asyncio.Event()
         self._refused = False
 
@@ -86,7 +93,7 @@ class Alertmanager:
         name, labels = incident["incident"], alert_labels(incident)
         former = self._open.pop(name, None)
         if former is not None and former[0] != labels:
-            self._ended[former[0]] = self._alert(former[0], former[1], time.time())
+            self._ended[former[0]] = former[1], time.time()
         if labels is not None:
             self._ended.pop(labels, None)
             self._open[name] = (labels, incident)
@@ -123,13 +130,11 @@ class Alertmanager:
     async def _sent(self) -> bool:
         """Send all there is to say; return whether it was heard."""
         ended = dict(self._ended)
-        until = time.time() + FORGOTTEN
-        alerts = [self._alert(labels, one, until) for labels, one in self._open.values()]
-        alerts += ended.values()
         try:
-            # with nothing to say an empty list is sent: that it would be heard is worth knowing
-            for start in range(0, max(len(alerts), 1), AT_ONCE):
-                await self.peer.ask("POST", ALERTS, alerts[start : start + AT_ONCE])
+            if not self.peer.skew.known:
+                # its clock is asked first: an alert whose end lies in its past would tell nobody
+                await self.peer.ask("POST", ALERTS, [])
+            await self._post(ended)
         except PeerError as wrong:
             if not self._refused:
                 log.error("takes no alerts, tried again until it does: %s", wrong)
@@ -143,8 +148,39 @@ class Alertmanager:
                 del self._ended[labels]
         return True
 
+    async def _post(self, ended: Mapping[Labels, tuple[Mapping[str, Any], float]]) -> None:
+        """Send what is open and what is over; what is refused keeps nothing else from it.
+
+        Raises:
+            PeerError: some of it was not taken.
+        """
+        self._tell_skew()
+        until = time.time() + FORGOTTEN
+        alerts = [self._alert(labels, one, until) for labels, one in self._open.values()]
+        alerts += [self._alert(labels, one, at) for labels, (one, at) in ended.items()]
+        refused: PeerError | None = None
+        # with nothing to say an empty list is sent: that it would be heard is worth knowing
+        for start in range(0, max(len(alerts), 1), AT_ONCE):
+            try:
+                await self.peer.ask("POST", ALERTS, alerts[start : start + AT_ONCE])
+            except PeerError as wrong:
+                if wrong.status != REFUSED:
+                    raise
+                refused = refused or wrong
+        if refused is not None:
+            raise refused
+
+    def _tell_skew(self) -> None:
+        skew = self.peer.skew.seconds
+        if (skewed := abs(skew) > SKEWED) and not self._skewed:
+            log.warning("%s: its clock is %.0f s %s ours; it is told times by its own clock; set "
+                        "both by NTP", self.name, abs(skew),
+                        "ahead of" if skew > 0 else "behind")  # fmt: skip
+        self._skewed = skewed
+
     def _alert(self, labels: Labels, incident: Mapping[str, Any], until: float) -> dict[str, Any]:
-        name = incident["incident"]
+        """Return an alert as it is sent, its times by the clock of who receives it."""
+        name, skew = incident["incident"], self.peer.skew.seconds
         page = page_of(self._external_url, name) if self._external_url else ""
         alert: dict[str, Any] = {
             "labels": dict(labels),
@@ -154,8 +190,8 @@ class Alertmanager:
                 "action": incident["action"],
                 "runbook": f"alerts/runbooks/{incident['kind']}.md",
             },
-            "startsAt": _written(min(incident["opened_at"], until)),
-            "endsAt": _written(until),
+            "startsAt": _written(min(incident["opened_at"], until) + skew),
+            "endsAt": _written(until + skew),
         }
         return {**alert, "generatorURL": page} if page else alert
 

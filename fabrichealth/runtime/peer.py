@@ -8,8 +8,10 @@ import asyncio
 import base64
 import os
 import ssl
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -24,6 +26,9 @@ PATIENCE = 5.0
 
 MOST = 16 * 2**20
 """Bytes of an answer that are read."""
+
+SAME = 5.0
+"""Seconds by which two clocks may differ and count as one; a `Date` is of whole seconds."""
 
 SAID = 200
 """Letters of a complaint that are repeated."""
@@ -75,6 +80,25 @@ class Credentials(NamedTuple):
         return {"Authorization": f"Bearer {secret}"} if secret else {}
 
 
+@dataclass
+class Skew:
+    """How far a peer's clock is ahead of ours, by the `Date` of its answers (RFC 9110, 6.6.1)."""
+
+    seconds: float = 0.0
+    known: bool = False
+    """Whether it has answered yet."""
+
+    def learn(self, date: str | None, now: float) -> None:
+        """Take what an answer's header says; one without a usable date says that all is well."""
+        try:
+            found = parsedate_to_datetime(date or "").timestamp() - now
+        except (ValueError, TypeError, OverflowError):
+            found = 0.0
+        if not self.known or abs(found - self.seconds) > SAME:
+            self.seconds = found if abs(found) > SAME else 0.0
+        self.known = True
+
+
 @dataclass(frozen=True)
 class Peer:
     """An address, and how to be known there."""
@@ -83,6 +107,7 @@ class Peer:
     credentials: Credentials = field(default_factory=Credentials)
     ca_file: Path | None = None
     patience: float = PATIENCE
+    skew: Skew = field(default_factory=Skew, compare=False)
 
     @property
     def shown(self) -> str:
@@ -117,6 +142,7 @@ class Peer:
                     allow_redirects=False,
                 ) as reply,
             ):  # fmt: skip
+                self.skew.learn(reply.headers.get("Date"), time.time())
                 return await self._read(reply)
         except SiteError as wrong:
             raise PeerError(f"{self.shown}: {wrong}") from None

@@ -3,7 +3,8 @@
 Whoever silences a rack in Alertmanager says that work goes on there; the analyzer should know it as
 if `fabrichealth event maintenance` had said so. Taken are silences whose matchers all name places,
 by name or by an expression that names of the topology match; one that is about an incident, a
-severity or a cause as well is narrower than its place, and stays Alertmanager's own affair.
+severity or a cause as well is narrower than its place, and stays Alertmanager's own affair. So does
+one whose expression names nothing (`.*`): all the fabric is nobody's place of work.
 """
 
 import logging
@@ -33,6 +34,16 @@ MARK = "silence"
 
 ANY_ALERT = frozenset({".*", ".+", "Fabric.*", "Fabric.+"})
 
+PLAIN = re.compile(r"(?:[\w.\-/:|*+?\[\]()]|\\[.\-/|*+?\[\]()]){1,500}")
+"""Expressions that are tried on names: alternatives, sets and stars."""
+
+SLOW = re.compile(r"\)[*+?]|[*+?][*+?]|(?:[*+].*){4}|\[[^\]]*(?:\[|--|\|\|)")
+"""Those of them that repeat a group, or that Python may read otherwise than Alertmanager."""
+
+
+class TooWide(ValueError):
+    """A silence stands for more names than anybody works at."""
+
 
 class Silence(NamedTuple):
     """One silence that is active now."""
@@ -45,8 +56,10 @@ class Silence(NamedTuple):
     """Who made it, and the comment."""
 
 
-def silences(body: bytes, topology: Topology) -> list[Silence]:
+def silences(body: bytes, topology: Topology, wide: set[str] | None = None) -> list[Silence]:
     """Return the active silences that are maintenance, of an answer's body.
+
+    `wide` keeps the ids of those that are too wide, so that each is told once.
 
     Raises:
         ValueError: it is not what an Alertmanager answers; one row of another form is left out.
@@ -54,16 +67,22 @@ def silences(body: bytes, topology: Topology) -> list[Silence]:
     rows = orjson.loads(body)
     if not isinstance(rows, list):
         raise ValueError("a list of silences is wanted")
-    return [found for row in rows if (found := _silence(row, topology)) is not None]
+    told = set() if wide is None else wide
+    return [found for row in rows if (found := _silence(row, topology, told)) is not None]
 
 
-def _silence(row: Any, topology: Topology) -> Silence | None:
+def _silence(row: Any, topology: Topology, wide: set[str]) -> Silence | None:
     try:
         if row["status"]["state"] != "active":
             return None
         name, start, end = str(row["id"]), _time(row["startsAt"]), _time(row["endsAt"])
         scopes = scopes_of(row["matchers"], topology)
         said = [" ".join(str(row.get(key, "")).split()) for key in ("createdBy", "comment")]
+    except TooWide as wrong:
+        if name not in wide:
+            wide.add(name)
+            log.warning("silence %s is not taken for maintenance: %s", name[:LONGEST], wrong)
+        return None
     except (KeyError, TypeError, ValueError, AttributeError):
         return None
     if not (name and scopes and start < end):
@@ -90,6 +109,9 @@ def _encodable(text: str) -> str:
 def scopes_of(matchers: Any, topology: Topology) -> tuple[Mapping[str, str], ...]:
     """Return what a silence's matchers name: one scope, or one for each name that fits.
 
+    Raises:
+        TooWide: they name more than anybody works at.
+
     Empty where they name no place, or anything else beside.
     """
     found: list[dict[str, str]] = [{}]
@@ -102,11 +124,12 @@ def scopes_of(matchers: Any, topology: Topology) -> tuple[Mapping[str, str], ...
         if name not in PLACES:
             return ()
         names = _names(name, value, topology) if one.get("isRegex") else [value]
+        if len(found) * len(names) > MOST_NAMES:
+            raise TooWide(
+                f"it stands for {len(found) * len(names)} places, more than {MOST_NAMES}; name "
+                "their rack or domain instead"
+            )
         found = [{**scope, name: each} for scope in found for each in names if each]
-        if len(found) > MOST_NAMES:
-            log.warning("a silence of %d places is not taken for maintenance; name their rack or "
-                        "domain instead", len(found))  # fmt: skip
-            return ()
     return tuple(scope for scope in found if scope)
 
 
@@ -116,10 +139,7 @@ def _names(key: str, pattern: str, topology: Topology) -> list[str]:
         "domain": topology.domains, "rack": topology.racks, "device": topology.devices,
         "link": topology.links, "loop": topology.loops, "feed": topology.feeds,
     }  # fmt: skip
-    # alternatives, sets and stars, but nothing that repeats a group: matching stays quick
-    if not re.fullmatch(r"[\w.\-/|*+?\[\]()]{1,500}", pattern) or re.search(
-        r"\)[*+?]|[*+?][*+?]|(?:[*+].*){4}", pattern
-    ):
+    if not PLAIN.fullmatch(pattern) or SLOW.search(pattern) or not re.search(r"\w", pattern):
         return []
     try:
         fits = re.compile(pattern)
@@ -153,7 +173,7 @@ class Taken:
             if known is not None and one.end < known:
                 events.append(_end(one.id, now))  # shortened: the longer one is over
             self._ends[one.id] = one.end
-            events += [_start(one, scope) for scope in one.scopes]
+            events += [_start(one, scope, now) for scope in one.scopes]
         for name in [name for name in self._ends if name not in seen]:
             if self._ends.pop(name) > now:  # it expired before its time
                 events.append(_end(name, now))
@@ -164,9 +184,10 @@ def _named(silence: str) -> str:
     return f"silence-{silence[:8]}"
 
 
-def _start(one: Silence, scope: Mapping[str, str]) -> Event:
+def _start(one: Silence, scope: Mapping[str, str], now: float) -> Event:
     more = {"until": one.end, MARK: one.id}
-    return Event(one.start, "maintenance_start", scope, _named(one.id), one.says, more)
+    # it is active: a start that is still to come is told by a clock that is ahead of ours
+    return Event(min(one.start, now), "maintenance_start", scope, _named(one.id), one.says, more)
 
 
 def _end(silence: str, now: float) -> Event:

@@ -6,6 +6,7 @@ import json
 import logging
 import time
 from collections.abc import AsyncIterator, Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -113,6 +114,22 @@ class TestRealAlertmanager:
         assert alert["generatorURL"] == "http://fabric.example:9480/#/incident/open"
         told.tell(incident("open", closed_at=time.time() - 5))
         await becomes(server, "open", [])
+
+    @pytest.mark.parametrize("wrong", [-3600.0, 3600.0], ids=["behind", "ahead"])
+    async def test_a_daemon_whose_clock_is_wrong_is_heard_all_the_same(
+        self, server: str, wrong: float, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        right = time.time
+        monkeypatch.setattr(time, "time", lambda: right() + wrong)
+        one, name = Alertmanager(Peer(server), again=0.5, retry=0.2), f"skewed{wrong}"
+        one.tell(incident(name, opened_at=time.time() - 60))
+        task = asyncio.create_task(one.run())
+        (alert,) = await becomes(server, name, ["page"])
+        began = datetime.fromisoformat(alert["startsAt"]).timestamp()
+        assert right() - 90 < began < right()
+        one.tell(incident(name, closed_at=time.time()))
+        await becomes(server, name, [])
+        task.cancel()
 
     async def test_a_graver_incident_is_one_alert_of_the_new_severity(
         self, server: str, told: Alertmanager

@@ -134,11 +134,18 @@ def test_a_site_is_restored_from_its_copy(
 ) -> None:
     (tmp_path / "site.yaml").write_text("state: state\ntargets: []\n")
     (tmp_path / "state/ledger.json").write_text("{}")
+    (tmp_path / "state/remedies.json").write_text("[]")
     until(lambda: writer.kept >= 100, "readings")
     said = terminal("backup", "-c", tmp_path / "site.yaml", tmp_path / "copy")
     assert (said.status, said.err) == (0, "")
     names = [line.split()[0] for line in said.out.splitlines()]
-    assert names == ["ledger.json", "journal.db", "series", f"{tmp_path / 'copy'}:"]
+    assert names == [
+        "ledger.json",
+        "remedies.json",
+        "journal.db",
+        "series",
+        f"{tmp_path / 'copy'}:",
+    ]
     writer.close()
     shutil.rmtree(tmp_path / "state")
     (tmp_path / "copy").rename(tmp_path / "state")

@@ -13,7 +13,10 @@ from fabrichealth.topology import Topology
 from fabrichealth.topology.rows import Device, Domain, Rack
 
 HALL = Topology(
-    [Device(name=f"h{n}", role="host", rack="r1") for n in range(300)],
+    [
+        *(Device(name=f"h{n}", role="host", rack="r1") for n in range(300)),
+        Device(name="leaf-01.hall", role="switch"),
+    ],
     [],
     [Domain(name="pod-a")],
     [Rack(name="r1"), Rack(name="r2")],
@@ -40,7 +43,12 @@ def matcher(name: str, value: str, **more: Any) -> dict[str, Any]:
         ([matcher("rack", "(r1", isRegex=True)], []),
         ([matcher("rack", "(r+)+x", isRegex=True)], []),
         ([matcher("rack", "")], []),
-        ([matcher("device", "h.*", isRegex=True)], []),  # more than MOST_NAMES
+        ([matcher("device", r"leaf-01\.hall", isRegex=True)], [{"device": "leaf-01.hall"}]),
+        ([matcher("rack", "(?:r1|r9)", isRegex=True)], [{"rack": "r1"}]),
+        ([matcher("rack", ".*", isRegex=True)], []),  # names nothing: not the whole fabric
+        ([matcher("rack", ".+|", isRegex=True)], []),
+        ([matcher("rack", "[[:alpha:]]1", isRegex=True)], []),
+        ([matcher("device", "", isRegex=True)], []),
         ([matcher("incident", "i7")], []),
         ([matcher("alertname", ".*", isRegex=True)], []),
         ([], []),
@@ -49,8 +57,26 @@ def matcher(name: str, value: str, **more: Any) -> dict[str, Any]:
 def test_a_silence_is_maintenance_of_the_places_that_it_names_and_of_nothing_narrower(
     matchers: list[dict[str, Any]], scopes: list[dict[str, str]]
 ) -> None:
-    assert len(HALL.devices) > MOST_NAMES
     assert list(scopes_of(matchers, HALL)) == scopes
+
+
+@pytest.mark.parametrize(
+    "matchers",
+    [
+        [matcher("device", "h.*", isRegex=True)],
+        [matcher("rack", "r.*", isRegex=True), matcher("device", "h1.*", isRegex=True)],
+    ],
+    ids=["one expression", "two that multiply"],
+)
+def test_one_of_more_places_than_anybody_works_at_is_told_once_and_not_taken(
+    matchers: list[dict[str, Any]], caplog: pytest.LogCaptureFixture
+) -> None:
+    wide: set[str] = set()
+    for _ in range(3):
+        rows = [row(matchers=matchers), row(id="other")]
+        assert [one.id for one in silences(json.dumps(rows).encode(), HALL, wide)] == ["other"]
+    (said,) = [one.getMessage() for one in caplog.records]
+    assert f"more than {MOST_NAMES}; name their rack or domain instead" in said
 
 
 def row(**changes: Any) -> dict[str, Any]:
@@ -150,3 +176,8 @@ def test_after_a_restart_it_knows_what_it_said() -> None:
     assert [event.kind for event in after.news([], 300.0)] == ["maintenance_end"]
     ended = [*journal, {"kind": "maintenance_end", "silence": ONE.id}]
     assert Taken(ended).news([], 300.0) == []
+
+
+def test_a_clock_that_is_ahead_of_ours_delays_no_maintenance() -> None:
+    start, *_ = Taken([]).news([ONE], 40.0)
+    assert (start.at, start.more["until"]) == (40.0, 5000.0)

@@ -15,12 +15,14 @@ from pydantic import Field
 
 from fabrichealth.config import Receiver
 from fabrichealth.remediation.order import Candidate, Order, order_of
-from fabrichealth.remediation.remediator import Remediator, RemedySettings
-from fabrichealth.runtime.peer import Credentials, Peer
+from fabrichealth.remediation.remediator import LeftAlone, Remediator, RemedySettings
+from fabrichealth.runtime.peer import Credentials, Peer, PeerError
 from fabrichealth.target_rows import Address, File
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
 MERGE = {"Content-Type": "application/strategic-merge-patch+json"}
+
+GONE = 404
 
 LONGEST = 1024
 """Letters of a message."""
@@ -73,11 +75,20 @@ class KubernetesNode(Remediator[KubernetesSettings]):
         """Say that the node has a problem."""
         reason = "".join(word.capitalize() for word in order.kind.replace("_", ".").split("."))
         message = f"{order.incident} {order.kind}: {order.because} {order.page}"
-        await self._patch(order.node, "True", reason, message)
+        try:
+            await self._patch(order.node, "True", reason, message)
+        except PeerError as wrong:
+            if wrong.status == GONE:
+                raise LeftAlone(f"{order.node} is no node of this cluster ({wrong})") from None
+            raise
 
     async def undo(self, order: Order) -> None:
-        """Say that it has none any more."""
-        await self._patch(order.node, "False", "IncidentClosed", f"{order.incident} closed")
+        """Say that it has none any more; a node that was removed meanwhile has none."""
+        try:
+            await self._patch(order.node, "False", "IncidentClosed", f"{order.incident} closed")
+        except PeerError as wrong:
+            if wrong.status != GONE:
+                raise
 
     async def _patch(self, node: str, status: str, reason: str, message: str) -> None:
         now = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

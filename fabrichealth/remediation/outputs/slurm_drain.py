@@ -6,17 +6,28 @@ resumed.
 """
 
 import asyncio
+import os
 import re
+import signal
 from collections.abc import Iterable
 
 from fabrichealth.remediation.order import Candidate, Order, order_of
-from fabrichealth.remediation.remediator import LeftAlone, Remediator, RemedyFailed, RemedySettings
+from fabrichealth.remediation.remediator import (
+    LeftAlone,
+    NoAnswer,
+    Remediator,
+    RemedyFailed,
+    RemedySettings,
+)
 from fabrichealth.settings import Duration, seconds
 
 LONGEST = 120
 """Letters of a reason."""
 
 SAID = 200
+
+UNKNOWN = " not found"
+"""How `scontrol show node` ends where Slurm has no such node."""
 
 
 class SlurmSettings(RemedySettings):
@@ -62,7 +73,12 @@ class SlurmDrain(Remediator[SlurmSettings]):
 
     async def undo(self, order: Order) -> None:
         """Resume the node, if it is still drained for our reason."""
-        state, reason = await self._node(order.node)
+        try:
+            state, reason = await self._node(order.node)
+        except RemedyFailed as wrong:
+            if UNKNOWN in f"{wrong}":  # it was removed from Slurm meanwhile
+                return
+            raise
         if "DRAIN" in state and reason.startswith(_ours(order)):
             await self._run(*_resume(order))
 
@@ -84,23 +100,26 @@ class SlurmDrain(Remediator[SlurmSettings]):
         command, pipe = self.settings.command, asyncio.subprocess.PIPE
         try:
             child = await asyncio.create_subprocess_exec(
-                command, *words, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe
-            )
+                command, *words, stdin=asyncio.subprocess.DEVNULL, stdout=pipe, stderr=pipe,
+                start_new_session=True,
+            )  # fmt: skip
         except OSError as wrong:
             raise RemedyFailed(f"{command}: cannot be run ({wrong.strerror}); check it") from None
         try:
             async with asyncio.timeout(self.settings.timeout):
                 out, err = await child.communicate()
         except TimeoutError:
-            raise RemedyFailed(
+            raise NoAnswer(
                 f"{command} {words[0]}: not done within {self.settings.timeout:g} s"
             ) from None
         finally:
             if child.returncode is None:
-                child.kill()
+                # a wrapper's own children too: they hold what it prints open
+                os.killpg(child.pid, signal.SIGKILL)
                 await child.wait()
         if child.returncode:
-            said = " ".join(err.decode("utf-8", "replace").split())[:SAID]
+            # of a node that is not there it speaks on its standard output
+            said = " ".join((err or out).decode("utf-8", "replace").split())[:SAID]
             raise RemedyFailed(f"{command} {words[0]}: ends with {child.returncode} ({said})")
         return out.decode("utf-8", "replace")
 

@@ -85,7 +85,9 @@ def _body(what: str, order: Order) -> bytes:
 
 def _once(what: str, order: Order) -> str:
     """Return the same key for each attempt, though the reason why it is safe is told anew."""
-    return hashlib.sha256(f"{what} {order.key} {order.culprit}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{what} {order.key} {order.culprit} {order.at}".encode()).hexdigest()[
+        :32
+    ]
 
 
 def signature(secret: bytes, at: str, body: bytes) -> str:

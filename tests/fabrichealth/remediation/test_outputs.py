@@ -1,5 +1,6 @@
 """What each remediator asks of whom, as its documentation has it; and that a dry run says so."""
 
+import asyncio
 import json
 import os
 import ssl
@@ -13,7 +14,7 @@ from fabrichealth.remediation.order import Node, Order
 from fabrichealth.remediation.outputs.kubernetes_node import KubernetesNode, KubernetesSettings
 from fabrichealth.remediation.outputs.slurm_drain import SlurmDrain, SlurmSettings
 from fabrichealth.remediation.outputs.webhook import Webhook, WebhookSettings, signature
-from fabrichealth.remediation.remediator import LeftAlone
+from fabrichealth.remediation.remediator import LeftAlone, NoAnswer
 from tests.certificates import MISSING, certificate
 from tests.fabrichealth.remediation.orders import candidate, server
 
@@ -114,6 +115,20 @@ class TestKubernetesNode:
         assert (over["type"], over["status"]) == ("FabricProblem", "False")
         assert "/api/v1/nodes/host-001/status condition FabricProblem=True" in nodes.says(order)
 
+    async def test_a_host_that_is_no_node_is_left_and_one_that_went_needs_no_lifting(self) -> None:
+        async with server() as kept:
+            plain = {"kind": "kubernetes_node", "url": kept.address, "secret_file": None}
+            nodes = KubernetesNode(KubernetesSettings.model_validate(plain))
+            (order,) = nodes.orders(candidate())
+            kept.status = 404
+            with pytest.raises(LeftAlone, match="host-001 is no node of this cluster"):
+                await nodes.apply(order)
+            await nodes.undo(order)
+            kept.status = 403
+            for refused in (nodes.apply, nodes.undo):
+                with pytest.raises(FabricHealthError, match=r"refuses \(403"):
+                    await refused(order)
+
     async def test_a_server_that_nobody_vouches_for_gets_no_token(self, tmp_path: Path) -> None:
         made, other = certificate(tmp_path, "api"), certificate(tmp_path, "other")
         secured = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -137,8 +152,11 @@ class TestKubernetesNode:
 
 SCONTROL = """#!/bin/sh
 here=$(dirname "$0")
-[ -f "$here/slow" ] && exec sleep 30
+[ -f "$here/slow" ] && { sleep 30; exit 1; }  # a wrapper, whose child holds its output open
 echo "$@" >> "$here/ran"
+case "$1 $2 $4" in
+"-o show went") echo "Node went not found"; exit 1 ;;
+esac
 case "$1 $2" in
 "-o show")
   echo "NodeName=$4 CPUTot=128 State=$(cat "$here/state") Partitions=gpu $(cat "$here/reason")" ;;
@@ -205,12 +223,16 @@ class TestSlurmDrain:
         slurm = self.slurm(tmp_path)
         with pytest.raises(FabricHealthError, match="Invalid node name"):
             await slurm.apply(self.order(slurm, "gone"))
+        with pytest.raises(FabricHealthError, match="Node went not found"):
+            await slurm.apply(self.order(slurm, "went"))
+        await slurm.undo(self.order(slurm, "went"))  # removed from Slurm: nothing to resume
         (tmp_path / "state").write_text("")
         with pytest.raises(FabricHealthError, match="tells no state of host-001"):
             await slurm.apply(self.order(slurm))
         (tmp_path / "slow").touch()
-        with pytest.raises(FabricHealthError, match="not done within 2 s"):
-            await slurm.apply(self.order(slurm))
+        with pytest.raises(NoAnswer, match="not done within 2 s"):
+            async with asyncio.timeout(15):
+                await slurm.apply(self.order(slurm))
         os.unlink(tmp_path / "scontrol")  # noqa: PTH108
         with pytest.raises(FabricHealthError, match="cannot be run"):
             await slurm.apply(self.order(slurm))

@@ -1,16 +1,23 @@
 """When orders are given, at which pace, and when they are taken back."""
 
+import asyncio
 import logging
 from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
 
-from fabrichealth.cli._remedying import candidates
+from fabrichealth.cli._remedying import candidates, not_over
 from fabrichealth.kinds import DEVICE_DOWN, LINK_FLAPPING, LINK_SUBHEALTHY, IncidentKind, Severity
 from fabrichealth.model import Incident, Place, Word
 from fabrichealth.remediation.order import Candidate, Order, order_of
-from fabrichealth.remediation.remediator import LeftAlone, Remediator, RemedyFailed, RemedySettings
+from fabrichealth.remediation.remediator import (
+    LeftAlone,
+    NoAnswer,
+    Remediator,
+    RemedyFailed,
+    RemedySettings,
+)
 from fabrichealth.remediation.remedies import Remedies
 from fabrichealth.topology import Topology
 from fabrichealth.topology.rows import Device, Link
@@ -22,18 +29,24 @@ class Hand(Remediator[RemedySettings]):
 
     settings_type = RemedySettings
 
-    def __init__(self, settings: RemedySettings) -> None:
+    def __init__(self, settings: RemedySettings, name: str = "hand") -> None:
         super().__init__(settings)
+        self.asked: list[str] = []
         self.did: list[str] = []
         self.wrong: Exception | None = None
+        self.hangs = False
+        self.nodes = False
+        """Whether it drains hosts."""
+        self._name = name
 
     @property
     def name(self) -> str:
-        return "hand"
+        return self._name
 
     def orders(self, candidate: Candidate) -> Iterable[Order]:
         if candidate.safe:
-            yield order_of(candidate, candidate.safe_because)
+            node = candidate.nodes[0].name if self.nodes else ""
+            yield order_of(candidate, candidate.safe_because, node)
 
     def says(self, order: Order) -> str:
         return f"drain {order.incident}"
@@ -42,12 +55,15 @@ class Hand(Remediator[RemedySettings]):
         return f"return {order.incident}"
 
     async def apply(self, order: Order) -> None:
-        self._do(self.says(order))
+        await self._do(self.says(order))
 
     async def undo(self, order: Order) -> None:
-        self._do(self.says_undo(order))
+        await self._do(self.says_undo(order))
 
-    def _do(self, what: str) -> None:
+    async def _do(self, what: str) -> None:
+        self.asked.append(what)
+        if self.hangs:
+            await asyncio.Event().wait()
         if self.wrong is not None:
             raise self.wrong
         self.did.append(what)
@@ -159,6 +175,76 @@ async def test_what_fails_is_said_once_and_tried_again(
     desk.hand.wrong = LeftAlone("kim has it")
     await desk.step(candidate("i8"))
     assert "i8" not in str(desk.remedies.standing)
+
+
+async def test_who_gives_no_answer_may_have_drained_so_that_it_counts_and_is_asked_to_return(
+    tmp_path: Path,
+) -> None:
+    desk = Desk(tmp_path, dry_run=False, most_at_once=2)
+    desk.hand.wrong = NoAnswer("no answer within 5 s")
+    four = [candidate(f"i{n}") for n in range(4)]
+    for _ in range(3):
+        await desk.step(*four)
+    assert desk.hand.asked == ["drain i0", "drain i1"] * 3
+    assert [one["sure"] for one in desk.remedies.standing] == [False, False]
+    desk.hand.wrong = None
+    await desk.step(alive=["i1"])
+    assert desk.hand.did == ["return i0"]
+    assert [one["order"]["incident"] for one in desk.remedies.standing] == ["i1"]
+
+
+async def test_a_daemon_that_is_ended_while_it_drains_knows_it_afterwards(tmp_path: Path) -> None:
+    before = Desk(tmp_path, dry_run=False)
+    before.hand.hangs = True
+    asking = asyncio.create_task(before.step(candidate()))
+    while not before.hand.asked:
+        await asyncio.sleep(0)
+    asking.cancel()
+    await asyncio.gather(asking, return_exceptions=True)
+    after = Desk(tmp_path, dry_run=False)
+    await after.step()
+    assert after.hand.did == ["return i7"]
+
+
+async def test_one_that_hangs_delays_no_other(tmp_path: Path) -> None:
+    settings = RemedySettings.model_validate({"kind": "hand", "dry_run": False})
+    stuck, well = Hand(settings, "stuck"), Hand(settings, "well")
+    stuck.hangs = True
+    remedies = Remedies([stuck, well], tmp_path / "remedies.json", lambda: 1000.0)
+    asking = asyncio.create_task(remedies.step([candidate()], {"i7"}))
+    async with asyncio.timeout(5):
+        while not well.did:
+            await asyncio.sleep(0)
+    asking.cancel()
+    assert (well.did, stuck.did) == (["drain i7"], [])
+
+
+async def test_a_host_stays_out_until_the_last_incident_on_it_is_over(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, dry_run=False)
+    desk.hand.nodes = True
+    await desk.step(candidate("i7"), candidate("i9"))
+    await desk.step(candidate("i9"))
+    assert desk.hand.did == ["drain i7", "drain i9"]
+    await desk.step()
+    assert desk.hand.did == ["drain i7", "drain i9", "return i9"]
+
+
+async def test_what_a_dry_run_said_is_done_once_it_is_none_any_more(tmp_path: Path) -> None:
+    await Desk(tmp_path).step(candidate())
+    desk = Desk(tmp_path, dry_run=False, most_at_once=1)
+    await desk.step(candidate())
+    await desk.step(candidate())
+    assert desk.hand.did == ["drain i7"]
+
+
+def test_an_incident_is_over_when_it_is_closed_or_called_false_and_not_when_it_is_excused() -> None:
+    host = Place("device", "h1")
+    booted = {**open_one(DEVICE_DOWN, host, suppressed_by="boot:h1"), "incident": "i1"}
+    false = {**open_one(DEVICE_DOWN, host, operator=Word("false", 1.0, silent=True)),
+             "incident": "i2"}  # fmt: skip
+    taken = {**open_one(DEVICE_DOWN, host, operator=Word("ack", 1.0, silent=True)),
+             "incident": "i3"}  # fmt: skip
+    assert not_over([booted, false, taken]) == {"i1", "i3"}
 
 
 async def test_only_the_kinds_that_are_named_are_acted_on(tmp_path: Path) -> None:
