@@ -143,7 +143,7 @@ def _remedy(incident: Mapping[str, Any]) -> list[str]:
     if proof := incident.get("proof"):
         until = ""
         if proof["clean_from"] is not None:
-            until = f", clean since {moment(proof['clean_from'])}"
+            until = f", counted from {moment(proof['clean_from'])}"
         lines.append(
             f"return     after {span(proof['seconds'])} without an error ({proof['bits']:.1e} bits "
             f"show {proof['limit']:.0e} with 95 %){until}"

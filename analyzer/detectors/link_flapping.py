@@ -24,6 +24,7 @@ from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, LINK_DOWNS, UP
 from fabrichealth.kinds import LINK_FLAPPING
 from fabrichealth.model import Finding, Floats, Port, View
+from fabrichealth.narrative import span
 from fabrichealth.settings import Duration, seconds
 
 
@@ -71,7 +72,7 @@ class LinkFlapping(Detector[LinkFlappingSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding per link that flaps."""
-        seen = falls(view)
+        seen = falls(view, self.settings.memory)
         if not len(seen.at):
             return
         own = ~shared(view, seen)
@@ -104,14 +105,22 @@ class LinkFlapping(Detector[LinkFlappingSettings]):
                 ],
                 because=(
                     f"{port} fell {scores.count[row]:.0f} times in "
-                    f"{(view.now - float(seen.at[mine[0]])) / 60:.0f} min, flap score "
-                    f"{scores.fast[row]:.0f} against {self.settings.fast_limit:.0f}"
+                    f"{span(view.now - float(seen.at[mine[0]]))}, {self._told(scores, row)}"
                 ),
                 causes=found.causes,
                 side=found.side,
                 direction=found.direction,
                 signs=signs,
             )  # fmt: skip
+
+    def _told(self, scores: _Scores, row: int) -> str:
+        """Return the score that is nearer its limit, or beyond it by more."""
+        fast, slow = float(scores.fast[row]), float(scores.slow[row])
+        limits = self.settings.fast_limit, self.settings.slow_limit
+        if fast / limits[0] >= slow / limits[1]:
+            return f"flap score {fast:.0f} against {limits[0]:.0f}"
+        half_life = span(self.settings.slow_half_life)
+        return f"slow flap score ({half_life} half-life) {slow:.0f} against {limits[1]:.0f}"
 
     def _scores(self, view: View, seen: Falls, own: Bools) -> _Scores:
         rows = len(seen.ports)

@@ -255,9 +255,11 @@ def _told(known: Gathered, place: int, one: Reading) -> str:
     if one.measure is PREDICTED:
         tail = known.tails[place]
         words = known.bits_per_second[place] / known.ends.word_bits[place]
+        apart = tail.seconds_to_loss(float(words))
+        pace = f"one in {span(apart)}" if apart >= 1.0 else f"{1 / apart:.2g} a second"
         return (
-            f"a codeword in {1 / max(rate, 1e-300):.2g} will be lost, one in "
-            f"{span(tail.seconds_to_loss(float(words)))}, as {tail.codewords:.2g} codewords show "
+            f"a codeword in {1 / max(rate, 1e-300):.2g} will be lost, {pace}, "
+            f"as {tail.codewords:.2g} codewords show "
             f"({tail.estimator.replace('_', ' ')}{', in bursts' if tail.bursts else ''})"
         )
     if one.measure.reported:

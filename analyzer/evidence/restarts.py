@@ -40,8 +40,20 @@ class Falls:
     row: NDArray[np.intp]
 
 
-def falls(view: View) -> Falls:
-    """Return every fall of every enabled link within the detector's memory."""
+@dataclass(frozen=True)
+class Moments:
+    """When all links of a device fell, ascending, and how many times in that poll step ([i])."""
+
+    at: Floats
+    weight: Floats
+
+
+def falls(view: View, memory: float) -> Falls:
+    """Return every fall of every enabled link within a memory in seconds; once a pass for all."""
+    return view.once((falls, view.topology, memory), lambda: _falls(view))
+
+
+def _falls(view: View) -> Falls:
     found: dict[Port, list[_Sighting]] = {}
     for one in (*_counted(view.changes(LINK_DOWNS)), *_seen(view.changes(UP))):
         found.setdefault(one.port, []).append(one)
@@ -144,6 +156,41 @@ def _joined(sightings: list[_Sighting]) -> list[tuple[float, float, float]]:
 
 def shared(view: View, seen: Falls) -> Bools:
     """Return which falls were part of a whole device's fall ([i])."""
+    together = np.zeros(len(seen.at), bool)
+    for entries in _together(view, seen).values():
+        together[entries] = True
+    return together
+
+
+def outright(view: View, seen: Falls) -> dict[str, Moments]:
+    """Return the moments at which (nearly) all links of a device fell, by device.
+
+    Falls that the far ends' own going down explains are left out: when a rack of hosts restarts
+    the switch above it did not.
+    """
+    every = _together(view, seen)
+    found: dict[str, Moments] = {}
+    for device, entries in every.items():
+        theirs = [each for name, each in every.items() if name != device]
+        own = np.setdiff1d(entries, np.concatenate(theirs) if theirs else []).astype(np.intp)
+        needed = max(TOGETHER * len(view.topology.links_of[device]), AT_LEAST)
+        own = own[_company(seen, own) >= needed]
+        if len(own):
+            found[device] = _moments(seen, own)
+    return found
+
+
+def _moments(seen: Falls, entries: NDArray[np.intp]) -> Moments:
+    """Return when all fell, as one of its links saw it: that of which the number is the median."""
+    rows, place = np.unique(seen.row[entries], return_inverse=True)
+    total = np.bincount(place, weights=seen.weight[entries], minlength=len(rows))
+    middle = int(np.argsort(total, kind="stable")[(len(rows) - 1) // 2])
+    mine = entries[place == middle]
+    return Moments(seen.at[mine], seen.weight[mine])
+
+
+def _together(view: View, seen: Falls) -> dict[str, NDArray[np.intp]]:
+    """Return the falls that came with those of (nearly) all links of a device, by device."""
     topology = view.topology
     devices: dict[str, list[int]] = {}
     for entry, row in enumerate(seen.row):
@@ -151,15 +198,16 @@ def shared(view: View, seen: Falls) -> Bools:
         other = topology.peer(port)
         for device in {port.device, *([other.device] if other else [])}:
             devices.setdefault(device, []).append(entry)
-    together = np.zeros(len(seen.at), bool)
-    for device, entries in devices.items():
+    found: dict[str, NDArray[np.intp]] = {}
+    for device in sorted(devices):
         cabled = len(topology.links_of.get(device, ()))
-        mine = np.array(entries)
+        mine = np.array(devices[device], np.intp)
         needed = max(TOGETHER * cabled, AT_LEAST)
         if cabled < AT_LEAST or len(np.unique(seen.row[mine])) < needed:
             continue  # too few of its links ever fell
-        together[mine[_company(seen, mine) >= needed]] = True
-    return together
+        if len(mine := mine[_company(seen, mine) >= needed]):
+            found[device] = mine
+    return found
 
 
 def _company(seen: Falls, entries: NDArray[np.intp]) -> NDArray[np.intp]:

@@ -47,6 +47,14 @@ def test_how_often_is_flapping(falls: list[float], flaps: bool) -> None:
         assert finding.at == pytest.approx(START + falls[-1], abs=10)
 
 
+def test_it_is_told_which_score_is_beyond_its_limit() -> None:
+    (soon,) = judge({(LINK_DOWNS, NEAR): counter(3600.0, 3800.0, 3900.0)})
+    assert "against 2000" in soon.because
+    (seldom,) = judge({(LINK_DOWNS, NEAR): counter(300.0, 1200.0, 2400.0, 3500.0)})
+    assert "slow flap score" in seldom.because
+    assert "against 3000" in seldom.because
+
+
 def test_both_ends_and_both_witnesses_count_a_fall_once() -> None:
     falls = [3700.0, 3900.0]
     states = [

@@ -138,7 +138,7 @@ def test_codewords_that_will_be_lost_are_told_before_one_is() -> None:
     }
     (finding,) = judge(history)
     assert finding.rank is Severity.TICKET
-    assert "will be lost" in finding.because
+    assert "will be lost, 1.2 a second" in finding.because  # and not one in 1 s, or in 0 s
     assert "in bursts" in finding.because
 
 
