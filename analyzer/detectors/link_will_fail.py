@@ -59,7 +59,7 @@ class LinkWillFailSettings(DetectorSettings):
     horizon: Duration = seconds(14 * 86_400)
     """A limit that is likely to be reached only later than this is not told."""
 
-    least_past: Duration = seconds(86_400)
+    least_past: Duration = seconds(2 * 86_400)
     """With a shorter past a daily cycle would look like a trend."""
 
     quick_db: float = Field(default=1.5, gt=0)

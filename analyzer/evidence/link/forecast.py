@@ -47,6 +47,15 @@ CYCLES = 2.0
 STEEP = 1.5
 """.. unless it has lost so many dB."""
 
+LEAST_LOST = 0.5
+"""dB: light and signal wander by tenths within days, and a fall that is less may be that."""
+
+SEASONED = 4.0
+"""Days: on a shorter stretch the same hours of different days must tell of the fall as well, ..."""
+
+SAME_HOUR = 1.0 / 12.0
+""".. hours that lie so much of a day apart at the most; a past is kept by four hours."""
+
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
@@ -83,7 +92,7 @@ def crossing(at: Floats, margin: Floats, now: float) -> Crossing | None:
     slope = theil_sen(at, margin)
     days = (at - now) / DAY
     level = float(np.median(margin - slope * days))
-    if slope >= 0 or level <= 0:
+    if slope >= 0 or level <= 0 or _breathes(at, margin, slope):
         return None
     slopes, levels = _drawn(at, margin - level - slope * days, days)
     slopes, levels = slope + slopes, level + levels
@@ -97,6 +106,27 @@ def crossing(at: Floats, margin: Floats, now: float) -> Crossing | None:
         float(p10), float(p50), float(p90), level, slope, float(slowest), float(fastest),
         float(at[0]), len(at),
     )  # fmt: skip
+
+
+def _breathes(at: Floats, margin: Floats, slope: float) -> bool:
+    """Return whether a fall (dB a day) may be wandering or the daily cycle alone.
+
+    A line through one cycle of +-A dB falls by up to 1.9 A a day, through n of them by up to
+    1.9 A / n**2: between the same hours of different days nothing of it is left.
+    """
+    lasted = float(at[-1] - at[0]) / DAY
+    lost = -slope * lasted
+    if lost < LEAST_LOST:
+        return True
+    if lost >= STEEP or lasted >= SEASONED:
+        return False
+    if lasted < CYCLES:
+        return True
+    apart = (at[None, :] - at[:, None]) / DAY
+    days = np.rint(apart)
+    same = (days >= 1) & (np.abs(apart - days) <= SAME_HOUR)
+    falls = (margin[None, :] - margin[:, None])[same] / apart[same]
+    return not (len(falls) and float(np.median(falls)) <= slope / 2)
 
 
 def last_stretch(at: Floats, margin: Floats) -> int:
@@ -127,12 +157,12 @@ def _broke(at: Floats, margin: Floats) -> int:
 
 
 def _stepped(margin: Floats) -> tuple[float, int]:
-    """Return what a stair leaves at best, and the first point of its last level.
+    """Return what a stair leaves at best, and the first point after its greatest step.
 
     A further step counts only if it takes away as much again, so what it leaves is told as if it
-    had left more.
+    had left more. What comes after the greatest is looked at again: it may fall.
     """
-    levels, best, place, price = [margin], float("inf"), 0, 1.0
+    levels, best, first, price = [margin], float("inf"), 0, 1.0
     for _ in range(MOST_STEPS):
         lefts = [_two_levels(level) for level in levels]
         rests = [float(((level - level.mean()) ** 2).sum()) for level in levels]
@@ -141,12 +171,12 @@ def _stepped(margin: Floats) -> tuple[float, int]:
         cut = lefts[worst][1]
         if not cut:
             break
+        first = first or cut
         left = (sum(rests) - gains[worst]) / price
         price *= BROKEN
         levels[worst : worst + 1] = [levels[worst][:cut], levels[worst][cut:]]
-        if left < best:
-            best, place = left, len(margin) - len(levels[-1])
-    return best, place
+        best = min(best, left)
+    return best, first
 
 
 def _two_levels(margin: Floats) -> tuple[float, int]:

@@ -55,6 +55,32 @@ def test_a_link_that_only_breathes_with_the_day_gets_no_date() -> None:
     assert sum(one is not None and one.p50 < 14 for one in dates) <= 2
 
 
+@pytest.mark.parametrize("days", [1.05, 1.5, 2.0, 2.5, 3.0, 3.9])
+def test_a_past_of_few_days_does_not_take_a_daily_cycle_for_a_fall(days: float) -> None:
+    chance = np.random.default_rng(7)
+    dates = []
+    for _ in range(60):
+        old = np.arange(0, days - 1, 1 / 6)
+        at = START + DAY * np.concatenate([old, np.arange(days - 1, days, 1 / 48)])
+        turn = 2 * np.pi * at / DAY + chance.uniform(0, 6)
+        margin = 2.0 + chance.uniform(0.05, 0.5) * np.sin(turn) + chance.normal(0, 0.02, len(at))
+        dates.append(crossing(at, margin, START + days * DAY))
+    assert sum(one is not None and one.p50 < 14 for one in dates) <= 1
+
+
+@pytest.mark.parametrize("days", [2.5, 3.9])
+def test_a_fall_among_daily_cycles_is_told_within_three_days(days: float) -> None:
+    chance = np.random.default_rng(8)
+    told = 0
+    for _ in range(60):
+        at = START + DAY * np.arange(0, days, 1 / 24)
+        turn = 2 * np.pi * at / DAY + chance.uniform(0, 6)
+        fall = 0.5 * (at - START) / DAY
+        margin = 4.0 - fall + 0.1 * np.sin(turn) + chance.normal(0, 0.05, len(at))
+        told += crossing(at, margin, START + days * DAY) is not None
+    assert told >= 57
+
+
 def settled(chance: np.random.Generator, shape: str) -> tuple[Floats, Floats, float]:
     """Return times, margins (dB) and now of a link that lost margin for good and stands since.
 
@@ -81,12 +107,16 @@ def test_a_loss_that_is_over_is_no_trend(shape: str) -> None:
 def test_what_falls_on_after_a_step_is_timed_from_the_step() -> None:
     at = START + np.arange(0, 12, 1 / 12) * DAY
     days = (at - START) / DAY
-    noise = np.random.default_rng(4).normal(size=len(at)) * 0.03
-    margin = 5.0 - 1.5 * (days > 6) - 0.2 * np.maximum(days - 6, 0) + noise
-    found = crossing(at, margin, float(at[-1]))
-    assert found is not None
-    assert found.per_day == pytest.approx(-0.2, rel=0.1)
-    assert found.p10 < 2.3 / 0.2 < found.p90
+    falls = 5.0 - 1.5 * (days > 6) - 0.2 * np.maximum(days - 6, 0)
+    held = 0
+    for seed in range(30):
+        margin = falls + np.random.default_rng(seed).normal(size=len(at)) * 0.03
+        found = crossing(at, margin, float(at[-1]))
+        assert found is not None
+        assert (found.began - START) / DAY == pytest.approx(6, abs=0.3)
+        assert found.per_day == pytest.approx(-0.2, rel=0.1)
+        held += found.p10 < falls[-1] / 0.2 < found.p90
+    assert 18 <= held <= 29
 
 
 def test_a_margin_that_grows_or_is_used_up_already_gets_no_date() -> None:
