@@ -164,6 +164,7 @@ def to_incident(plain: Mapping[str, Any]) -> Incident:
         closed_at=plain["closed_at"],
         last_seen=plain.get("last_seen", plain["closed_at"] or plain["opened_at"]),
         answers=bool(plain.get("answers", False)),
+        dark=bool(plain.get("dark", False)),
         domain=plain["domain"],
         history=[
             Change(step["at"], step["kind"], Severity[step["severity"].upper()])

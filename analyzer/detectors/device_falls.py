@@ -89,6 +89,7 @@ def _finding(view: View, about: Place, moments: Moments, limit: float, since: fl
         kind=DEVICE_DOWN,
         about=about,
         score=limit,
+        detail={"back": 1.0},  # it carries between its falls
         since=since,
         at=last,
         evidence=lines,

@@ -169,11 +169,12 @@ def _unreliable(incident: Incident, topology: Topology) -> tuple[list[str], list
     kind = incident.kind
     if kind is DEVICE_DOWN:
         names = topology.devices_of(incident.culprit)
-        return [link.id for name in names for link in topology.links_of.get(name, ())], []
-    if kind is LINK_DOWN:
+        fallen = [link.id for name in names for link in topology.links_of.get(name, ())]
+        return (fallen, []) if incident.dark else ([], fallen)
+    if kind is LINK_DOWN and incident.dark:
         return [incident.culprit.id], []
     beyond = kind is LINK_SUBHEALTHY and incident.severity >= Severity.PAGE
-    return [], [incident.culprit.id] if kind is LINK_FLAPPING or beyond else []
+    return [], [incident.culprit.id] if kind in {LINK_DOWN, LINK_FLAPPING} or beyond else []
 
 
 def drained(topology: Topology, events: Sequence[Event]) -> set[str]:

@@ -8,12 +8,15 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from fabrichealth.kinds import DEVICE_DOWN, IncidentKind, Severity
+from fabrichealth.kinds import DEVICE_DOWN, LINK_DOWN, IncidentKind, Severity
 from fabrichealth.model import Finding, Place, Port, place_of
 from fabrichealth.topology import Topology
 
 TOGETHER = 120.0
 """Seconds within which devices of a rack went dark together; two polls, if those are longer."""
+
+DARK_SECONDS = 60.0
+"""What was last seen down longer ago may be back; nobody knows."""
 
 SLACK = 180.0
 """Seconds by which a victim may seem to come first: polls and clocks differ."""
@@ -156,3 +159,16 @@ def _is_head(name: str, topology: Topology) -> bool:
     host = topology.devices[name].host
     cabled = topology.links_of
     return name in cabled and not (host and host in cabled)
+
+
+def dark_now(claim: Claim, place: Place, now: float) -> bool:
+    """Return whether a claim says that a place, its culprit, is down at this moment.
+
+    An incident stays open while what fell is back, or falls and comes back: then it carries.
+    """
+    return claim.culprit == place and any(
+        one.kind in {DEVICE_DOWN, LINK_DOWN}
+        and now - one.at <= DARK_SECONDS
+        and not one.detail.get("back")
+        for one in claim.findings
+    )

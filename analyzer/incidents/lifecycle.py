@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from analyzer.incidents.advising import advise, remember, spoken_of
 from analyzer.incidents.alternatives import consider, overruled
 from analyzer.incidents.attribution import attribute
-from analyzer.incidents.claims import Claim, Rival, weight
+from analyzer.incidents.claims import Claim, Rival, dark_now, weight
 from analyzer.incidents.explaining import downstream
 from analyzer.incidents.joining import add_victims, apart, forget_merged, home, merge
 from analyzer.incidents.owner import owner_of
@@ -83,6 +83,8 @@ def advance(
     step = Step()
     known = ledger.sequence
     budget, record = budget_of(policy.page_budget, len(topology.links)), spoken_of(ledger, events)
+    for one in ledger.incidents:
+        one.dark = False  # unless a claim of this pass says so
     for claim in standing:
         if now - claim.seen >= policy.hold_of(claim.kind):
             continue  # what a detector still remembers, but was seen last a hold-down ago
@@ -93,6 +95,7 @@ def advance(
             incident = apart(ledger, claim) or _open(ledger, claim, topology, prefix)
             step.changed.append(incident)
         changed = _grow(incident, claim, now, topology, events)
+        incident.dark |= dark_now(claim, incident.culprit, now)
         merged = merge(ledger, incident, claim, topology, now)
         step.closed.extend(merged)
         changed |= bool(merged)

@@ -12,7 +12,7 @@ from analyzer.evidence.causes.signs import renamed
 from analyzer.ledger import Ledger
 from fabrichealth.events import Event
 from fabrichealth.model import Finding, Incident, Place, Port, link_id
-from fabrichealth.topology import Topology
+from fabrichealth.topology import Link, Topology
 
 Names = Mapping[Port, Port]
 
@@ -54,7 +54,7 @@ def topology_now(written: Topology, moments: Sequence[tuple[float, Names]]) -> T
                 now = names.get(now, now)
             swapped = any(now in names for _, names in moments)
             ends.append(str(end if now in taken and not swapped else now))
-        links.append(link.model_copy(update={"a": ends[0], "b": ends[1]}))
+        links.append(_between(link, *ends))
     return Topology(
         written.devices.values(),
         links,
@@ -64,6 +64,17 @@ def topology_now(written: Topology, moments: Sequence[tuple[float, Names]]) -> T
         written.feeds.values(),
         written.routing,
     )
+
+
+def _between(link: Link, a: str, b: str) -> Link:
+    """Return a link between ports of these names.
+
+    A copy would keep the id and the ends that were worked out under the old ones.
+    """
+    if (a, b) == (link.a, link.b):
+        return link
+    written = {name: getattr(link, name) for name in link.model_fields_set}
+    return Link.model_validate({**written, "a": a, "b": b})
 
 
 def follow(ledger: Ledger, moments: Sequence[tuple[float, Names]]) -> list[Incident]:

@@ -82,6 +82,8 @@ class Incident:
     proof: Proof | None = None
     answers: bool = False
     """Of a device that is cut off: its own agent goes on answering, so it does not restart."""
+    dark: bool = False
+    """Its culprit is down at this moment; false once it is back, though the incident is open."""
 
     def to_json(self) -> dict[str, object]:
         """Return the object of contract 5, ready for `json.dumps`."""
@@ -142,6 +144,7 @@ class Incident:
             "action": self.action,
             "safe_to_drain": self.safe_to_drain,
             "safe_because": self.safe_because,
+            "dark": self.dark,
             "data_quality": self.data_quality,
             "suppressed_by": self.suppressed_by,
             "suppressed_note": self.suppressed_note,

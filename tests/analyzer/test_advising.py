@@ -11,7 +11,14 @@ from analyzer.incidents.repair import HELPS, ladder, named, outcomes
 from analyzer.ledger import load, save
 from analyzer.past import Past, Repair
 from fabrichealth.events import Event
-from fabrichealth.kinds import COOLING_LEAK, LINK_DOWN, LINK_SUBHEALTHY, Cause, Severity
+from fabrichealth.kinds import (
+    COOLING_LEAK,
+    DEVICE_DOWN,
+    LINK_DOWN,
+    LINK_SUBHEALTHY,
+    Cause,
+    Severity,
+)
 from fabrichealth.model import Finding, Incident, Place, Port
 from fabrichealth.topology import Device, Link, Module, Topology
 from tests.analyzer.stories import HOUR, MINUTE, START, Script, Story, event, finding
@@ -217,3 +224,25 @@ class TestProof:
         bare = Topology([], [Link(a="host-0/eth0", b="leaf-0/0", technology="ib")])
         assert proof(incident(DIRTY), bare, None) is None
         assert claimed(Link(a="x/1", b="y/1", technology="ualink"), bare) is not None
+
+
+class TestDark:
+    def test_what_is_back_is_not_drained_as_what_is_down(self) -> None:
+        def fell(elapsed: float) -> list[Finding]:
+            return [finding(LINK_DOWN, NEAR, 60, elapsed)] if 60 <= elapsed < 600 else []
+
+        story = Story(fell, topology=fabric()).until(9 * MINUTE)
+        (down,) = story.ledger.incidents
+        assert (down.dark, down.safe_because) == (True, "it is down and carries nothing")
+        story.until(20 * MINUTE)  # back for ten minutes, and still open
+        (back,) = story.ledger.incidents
+        assert (back.dark, back.safe_to_drain) == (False, False)
+        assert "0 of 1 uplinks of host-0 would be left" in str(back.safe_because)
+
+    def test_a_switch_that_falls_again_and_again_carries_between(self) -> None:
+        def falls(elapsed: float) -> list[Finding]:
+            about = Place("device", "leaf-0")
+            return [replace(finding(DEVICE_DOWN, about, 60, elapsed), detail={"back": 1.0})]
+
+        (one,) = Story(falls, topology=fabric()).until(9 * MINUTE).ledger.incidents
+        assert (one.dark, one.safe_to_drain) == (False, False)

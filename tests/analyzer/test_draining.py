@@ -66,7 +66,9 @@ TOPOLOGY = clos()
 def incident(
     kind: IncidentKind, culprit: str, of: str = "link", severity: Severity | None = None
 ) -> Incident:
-    return Incident("i1", kind, severity or kind.severity, NOW, Place(of, culprit), "", "")
+    dark = kind in {DEVICE_DOWN, LINK_DOWN}
+    severity = severity or kind.severity
+    return Incident("i1", kind, severity, NOW, Place(of, culprit), "", "", dark=dark)
 
 
 def said(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.incidents.renaming import found_now, renames
+from analyzer.incidents.renaming import found_now, renames, topology_now
 from fabrichealth.catalogue.ports import LINK_DOWNS, UP
 from fabrichealth.events import Event
 from fabrichealth.kinds import LINK_DOWN, LINK_FLAPPING
@@ -27,6 +27,15 @@ def site() -> Topology:
         Link(a="host-0/mlx5_1/1", b="leaf-0/3", technology="ib"),
     ]
     return Topology(devices, links)
+
+
+def test_a_link_goes_by_the_new_name_of_its_port_whoever_asked_for_the_old_one_before() -> None:
+    written = site()
+    assert f"host-0/{OLD}--leaf-0/1" in written.links
+    now = topology_now(written, renames([renamed(900)]))
+    assert f"host-0/{NEW}--leaf-0/1" in now.links
+    assert now.peer(Port("leaf-0", "1")) == Port("host-0", NEW)
+    assert now.links["host-0/mlx5_0/1--leaf-0/2"].technology == "ib"
 
 
 @pytest.mark.parametrize("topology", [site(), Topology()], ids=["cabled", "not in the topology"])

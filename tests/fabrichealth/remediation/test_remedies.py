@@ -284,10 +284,8 @@ def open_one(kind: IncidentKind, culprit: Place, **facts: object) -> dict[str, o
 
 
 def test_of_a_dark_host_culprit_and_node_may_be_drained() -> None:
-    found = candidates(
-        [open_one(DEVICE_DOWN, Place("device", "h1"))], fabric(), [], 0.5, "http://f"
-    )
-    (one,) = found
+    dark = open_one(DEVICE_DOWN, Place("device", "h1"), dark=True)
+    (one,) = candidates([dark], fabric(), [], 0.5, "http://f")
     assert (one.safe, one.page) == (True, "http://f/#/incident/i7")
     assert [(node.name, node.safe) for node in one.nodes] == [("h1", True)]
 
