@@ -27,12 +27,17 @@ async def follow(peers: Sequence[Peer], collecting: Collecting, every: float = E
     told = await asyncio.to_thread(journal.since, 0, "event", limit=10_000_000)
     taken, refused, wide = Taken(entry.body for entry in told), set[str](), set[str]()
     while True:
-        looks = await asyncio.gather(*(_look(peer, collecting, refused, wide) for peer in peers))
-        heard = [found for found in looks if found is not None]
-        if heard:
-            active = [one for found in heard for one in found]
-            for event in taken.news(active, collecting.clock.now()):
-                collecting.note(event)
+        try:
+            looks = await asyncio.gather(
+                *(_look(peer, collecting, refused, wide) for peer in peers)
+            )
+            heard = [found for found in looks if found is not None]
+            if heard:
+                active = [one for found in heard for one in found]
+                for event in taken.news(active, collecting.clock.now()):
+                    collecting.note(event)
+        except Exception:
+            log.exception("silences: failed; tried again in %g s", every)
         await asyncio.sleep(every)
 
 

@@ -100,6 +100,8 @@ def _overview(now: Now, chosen: Chosen, width: int, room: int) -> tuple[list[Tex
     seen = now.seen
     head = [Text(summary(seen.incidents), style="bold"), *_domains(seen.domains)]
     readings = _readings(now, chosen, width)
+    if seen.incidents:  # however low the screen: what is chosen is seen
+        head = head[: max(room - 1, 0)]
     rows = room - len(head) - len(readings)
     if rows < FEWEST_INCIDENTS:
         readings = readings[: max(room - len(head) - FEWEST_INCIDENTS, 0)]

@@ -114,7 +114,12 @@ class Alertmanager:
         """Send what is new at once and what is open again and again."""
         while True:
             self._news.clear()
-            if await self._sent():
+            try:
+                sent = await self._sent()
+            except Exception:  # whatever it is, who pages must not end for it
+                log.exception("%s: failed; tried again", self.name)
+                sent, self._refused = False, True
+            if sent:
                 await self._quiet(self._again)
             else:
                 await asyncio.sleep(self._retry)

@@ -155,7 +155,10 @@ class Peer:
     def _context(self) -> ssl.SSLContext | bool:
         if self.ca_file is None or not self.url.startswith("https:"):
             return True
-        return ssl.create_default_context(cafile=self.ca_file)
+        try:
+            return ssl.create_default_context(cafile=self.ca_file)
+        except OSError as wrong:  # an SSLError too: what is there is no certificate
+            raise SiteError(f"{self.ca_file}: no certificates ({wrong}); check ca_file") from None
 
     async def _read(self, reply: aiohttp.ClientResponse) -> bytes:
         most = SAID * 4 if reply.status >= 300 else MOST

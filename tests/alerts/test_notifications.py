@@ -180,6 +180,20 @@ def test_a_ticket_that_becomes_a_page_is_one_notification_of_the_page(told: Told
     ]
 
 
+def test_of_a_page_whose_culprit_changed_the_title_tells_what_is_so_now(told: Told) -> None:
+    told.incident("page", "i5", "leaf-05")
+    until(lambda: told.recorder.to("/hook", "i5"), "the page")
+    told.incident("page", "i5", "leaf-05", over=True)
+    told.incident("page", "i5", "leaf-06 @channel ``` @here")
+
+    def titles() -> list[str]:
+        chats = [chat["attachments"][0] for chat in told.recorder.to("/chat")]
+        return [one["title"] for one in chats if "leaf-06" in one["title"]]
+
+    title = until(titles, "the change")[0]
+    assert title == "[PAGE] summary of leaf-06 @\u200bchannel ''' @\u200bhere"
+
+
 def test_what_a_page_or_a_silent_collector_explains_is_inhibited(told: Told) -> None:
     told.incident("page", "i3", "leaf-03")
     told.alert("FabricOther", severity="ticket", culprit="leaf-03")

@@ -17,7 +17,7 @@ from fabrichealth.kinds import LINK_DOWN, LINK_SUBHEALTHY, Cause, Severity
 from fabrichealth.model import Incident, Owner, Place
 from fabrichealth.runtime import alertmanager as telling
 from fabrichealth.runtime.alertmanager import Alertmanager, alert_labels
-from fabrichealth.runtime.peer import Peer
+from fabrichealth.runtime.peer import Peer, PeerError
 from tests.end_to_end.processes import HOST, Running, alertmanager, answered, free_port, needs
 
 LINK = "host-001/mlx5_0/1--leaf-01/1"
@@ -251,3 +251,29 @@ async def test_one_that_is_away_is_known_to_be_before_there_is_anything_to_say()
     with contextlib.suppress(asyncio.CancelledError):
         await task
     assert (before, one.up) == (True, False)
+
+
+async def test_whatever_goes_wrong_it_goes_on_telling(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    one = Alertmanager(Peer(f"http://{HOST}:{free_port()}"), retry=0.01)
+    tries: list[int] = []
+
+    async def breaks(*asked: object) -> bytes:
+        tries.append(1)
+        raise RuntimeError("nobody thought of it")
+
+    monkeypatch.setattr(Peer, "ask", breaks)
+    task = asyncio.create_task(one.run())
+    async with asyncio.timeout(5):
+        while len(tries) < 3:
+            await asyncio.sleep(0.01)
+    task.cancel()
+    assert not one.up
+    assert "nobody thought of it" in caplog.text
+
+
+async def test_certificates_that_are_not_there_are_no_fault_of_the_peer(tmp_path: Path) -> None:
+    peer = Peer("https://127.0.0.1:9", ca_file=tmp_path / "ca.pem")
+    with pytest.raises(PeerError, match=r"ca.pem: no certificates .*; check ca_file"):
+        await peer.ask("GET")

@@ -57,10 +57,13 @@ def flat(name: str) -> Reading:
     return Reading(UP, name, np.array([NOW, NOW + 1]), np.array([1.0, 1.0]))
 
 
-def test_the_list_follows_the_choice_through_more_incidents_than_rows() -> None:
+@pytest.mark.parametrize("size", [(80, 24), (20, 5), (40, 6)], ids=str)
+def test_the_list_follows_the_choice_through_more_incidents_than_rows(
+    size: tuple[int, int],
+) -> None:
     now = Now(seen(*(f"link-{number}" for number in range(100))))
     for place in (0, 50, 99):
-        lines = drawn(now, Chosen(now.seen.incidents[place]))
+        lines = drawn(now, Chosen(now.seen.incidents[place]), size)
         (marked,) = [line for line in lines if line.startswith(">")]
         assert f" i{place + 1} " in marked
 
