@@ -46,7 +46,7 @@ class CoolingUnitMute(Detector[CoolingUnitMuteSettings]):
             since = min(unit.since, before.get(str(about), unit.since))
             if view.now - since < self.settings.hold:
                 continue
-            also = "its branches flow on"
+            also = "its branches flow on" if unit.branches else "chips on it work and stay cool"
             if unit.metric is COOLANT_TEMPERATURE:
                 also = "its water would be at 0 °C"
             says = f"{unit.read} readings of its unit are 0 together, and {also}"

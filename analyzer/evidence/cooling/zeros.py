@@ -2,9 +2,10 @@
 
 Level, pressures, flows and temperatures are 0 together: no burst, and no reading either. Water at
 0 °C sharp tells it from a loop that stops, whose temperatures stay; where no temperature says 0
-(none is read, or they live on), the branches' meters do, which are other instruments. Such zeros
-are taken as not read, for however long they come, and so are those that linger on one meter when
-others measure again; whoever must know of a unit that says nothing else asks `answering_zeros`.
+(none is read, or they live on), other instruments do: the branches' meters, or chips that work and
+stay cool. Such zeros are taken as not read, for however long they come, and so are those that
+linger on one meter when others measure again; whoever must know of a unit that says nothing else
+asks `answering_zeros`.
 """
 
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.cooling.places import MEASURED, Places, places
+from analyzer.evidence.cooling.staying_cool import stay_cool
 from analyzer.evidence.durations import Bools, fresh
 from fabrichealth.catalogue.cooling import (
     COOLANT_TEMPERATURE,
@@ -55,6 +57,8 @@ class Zeros:
     """Of the series whose 0 says so: a temperature, or the level where none is read."""
     read: int
     """How many of its main's series say 0."""
+    branches: bool
+    """Whether its branches' meters say that water flows on; else chips that stay cool do."""
 
 
 def answering_zeros(view: View) -> Iterator[Zeros]:
@@ -73,6 +77,7 @@ def answering_zeros(view: View) -> Iterator[Zeros]:
             yield Zeros(
                 whole.loops[loop], float(run[0]), float(run[-1]), window.metric,
                 window.labels(int(rows[0])), _count(view, whole, loop),
+                _branches_flow(view[FLOW], whole, loop, moments),
             )  # fmt: skip
 
 
@@ -157,7 +162,10 @@ def _dead(view: View, whole: Places, loop: int) -> Floats:
             read += 1
             fell += bool(zero.any(axis=1).all())
     warm = leads[0].metric is COOLANT_TEMPERATURE
-    proven = warm or _branches_flow(view[FLOW], whole, loop, moments)
+    if warm or _metered(view[FLOW], whole, loop):
+        proven = warm or _branches_flow(view[FLOW], whole, loop, moments)
+    else:
+        proven = stay_cool(view, whole, loop, float(moments[0]))
     return moments if fell == read and fell >= SORTS and proven else moments[:0]
 
 
@@ -167,6 +175,12 @@ def _all_zero(window: Window, rows: NDArray[np.intp]) -> Floats:
     zero = np.unique(times[values == 0.0])
     alive = np.unique(times[np.isfinite(values) & (values != 0.0)])
     return np.asarray(np.setdiff1d(zero, alive), np.float64)
+
+
+def _metered(window: Window, whole: Places, loop: int) -> bool:
+    """Return whether a loop's branches have meters of flow, which know better than chips."""
+    place = _place(whole, window)
+    return bool(((whole.loop[place] == loop) & whole.branched[place]).any())
 
 
 def _branches_flow(window: Window, whole: Places, loop: int, moments: Floats) -> bool:
