@@ -297,7 +297,7 @@ DOMAIN_FRAGMENTED = _kind(
     _INFO,
     1,
     "Accelerators are free but jobs of the size asked for do not fit.",
-    "Move the jobs named to free a block.",
+    "Move the jobs that are named, to free a block; where none are, wait until one ends.",
 )
 COOLING_LEAK = _kind(
     "cooling.leak",

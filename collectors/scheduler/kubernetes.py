@@ -149,6 +149,7 @@ def _running(
         if mine.counted or _whole(mine.claimed):  # whose all are slices has no accelerator
             by_job[pod.job][pod.node].append(pod)
             used[pod.node] += mine.counted
+    apart = _time_shared(placed, held)
     jobs = []
     for name, on_node in by_job.items():
         accelerators: dict[str, tuple[str, ...]] = {}
@@ -157,7 +158,8 @@ def _running(
             shares = [held[pod.namespace, pod.name] for pod in pods]
             counted = sum(one.counted for one in shares)
             claimed = {device for one in shares for device in _whole(one.claimed)}
-            known = (*(each for one in shares for each in one.known), *_indices(claimed, node))
+            every = [*(each for one in shares for each in one.known), *_indices(claimed, node)]
+            known = tuple(each for each in every if (node, each) not in apart)
             row = nodes.get(node)
             if (
                 row is not None
@@ -176,6 +178,17 @@ def _running(
             found.refused.append((Reason.UNSUPPORTED, "devices", {"job": name}, raw))
         jobs.append(job)
     return jobs
+
+
+def _time_shared(
+    placed: Sequence[Pod], held: Mapping[tuple[str, str], Held]
+) -> set[tuple[str, str]]:
+    """Return the accelerators, by node, of which several jobs have shares: none of them has it."""
+    jobs: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for pod in placed:
+        for each in held[pod.namespace, pod.name].known:
+            jobs[pod.node, each].add(pod.job)
+    return {device for device, names in jobs.items() if len(names) > 1}
 
 
 def _waiting(
@@ -230,11 +243,13 @@ def _hosts(
 ) -> list[Host]:
     """Return the nodes; nobody says what is held on those that are `unknown`."""
     counted: dict[str, int] = defaultdict(int)
+    named: dict[str, int] = defaultdict(int)
     claimed: dict[str, set[Device]] = defaultdict(set)
     known: dict[str, set[str]] = defaultdict(set)
     for pod in placed or ():
         mine = held[pod.namespace, pod.name]
         counted[pod.node] += mine.counted
+        named[pod.node] += len(mine.known)
         claimed[pod.node] |= mine.claimed
         known[pod.node].update(mine.known)
     found = []
@@ -242,6 +257,8 @@ def _hosts(
         host = Host(node.name, node.schedulable, node.total)
         found.append(host)
         many, given = counted[node.name], claimed[node.name]
+        if many == named[node.name]:  # pods may have shares of one and the same
+            many = len(known[node.name])
         if placed is None or node.withheld or node.name in unknown or (node.shared and many):
             continue  # the rest is not free, and not told
         slices = {(one.pool, sliced(one.name)) for one in given - _whole(given)}

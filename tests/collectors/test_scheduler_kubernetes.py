@@ -157,6 +157,28 @@ def test_sharing_plugins_name_uuids(tmp_path: Path) -> None:
     assert seen.said(poll, ALLOCATED) == {"acc-0": 0.0, "acc-1": 1.0}
 
 
+def test_an_accelerator_of_which_several_jobs_have_shares_is_held_and_by_none_of_them(
+    tmp_path: Path,
+) -> None:
+    cards = [
+        Device(name=f"acc-{n}", role="accelerator", host="host-1", ids=(f"GPU-0000000{n}",))
+        for n in range(2)
+    ]
+    seen = Seen(tmp_path, Topology([Device(name="host-1", role="host"), *cards]))
+    sharing = []
+    for name in ("a", "b"):
+        own = pod(containers=[{"resources": {"limits": {"nvidia.com/gpu": "1"}}}])
+        note = "GPU-00000001,NVIDIA,20480,50:;"
+        own["metadata"] = {
+            "name": name, "namespace": "n", "annotations": {"hami.io/vgpu-devices-allocated": note}
+        }  # fmt: skip
+        sharing.append(own)
+    poll = seen.look(nodes(host_1=20), pods(*sharing))
+    assert seen.said(poll, ALLOCATED) == {"acc-0": 0.0, "acc-1": 1.0}
+    begun = [event for event in poll.events if event.kind == "job_start"]
+    assert [event.more["accelerators"] for event in begun] == [[], []]
+
+
 @pytest.mark.parametrize(
     ("spec", "size"),
     [
