@@ -112,6 +112,13 @@ def test_a_reset_is_no_error_and_hides_none() -> None:
     assert len(judge({(SYMBOL_ERRORS, NEAR): ill})) == 1
 
 
+@pytest.mark.parametrize("metric", [LINK_RECOVERIES, REPLAYS, SYMBOL_ERRORS, RX_CRC_ERRORS])
+@pytest.mark.parametrize("stays", [False, True], ids=["for one poll", "and stays"])
+def test_a_counter_that_no_link_can_reach_pages_nobody(metric: Metric, stays: bool) -> None:
+    wild = [7.0] * 225 + [1e18] * (15 if stays else 1)
+    assert judge({(metric, NEAR): wild + [7.0] * (240 - len(wild))}) == []
+
+
 def test_what_came_in_a_gap_is_not_held_against_the_minutes_watched() -> None:
     gap = [0.0] * 100 + [float("nan")] * 100 + [60.0] * 40
     assert judge({(SYMBOL_ERRORS, NEAR): gap}) == []

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.durations import FRESH_POLLS, FRESH_SECONDS, Bools
-from fabrichealth.model import Floats, Window
+from fabrichealth.model import Changes, Floats, Window
 from fabrichealth.model.quantiles import row_median
 
 
@@ -115,3 +115,13 @@ def _carried(values: Floats) -> Floats:
     place = np.where(known, np.arange(values.shape[1]), 0)
     np.maximum.accumulate(place, axis=1, out=place)
     return np.take_along_axis(values, place, axis=1)
+
+
+def impossible(changes: Changes, most: Floats | float) -> Bools:
+    """Return which steps of counters no link can make ([e]): wild readings, counters of others.
+
+    `most` is what a row can count in a second at the most ([r], or for all).
+    """
+    bound = np.broadcast_to(np.asarray(most, np.float64), len(changes.rows))[changes.row_of]
+    with np.errstate(invalid="ignore"):
+        return np.asarray(changes.increase > np.maximum(changes.step * bound, 1.0), np.bool_)

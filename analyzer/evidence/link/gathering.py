@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.durations import Bools, heard
-from analyzer.evidence.link.counting import Counted, counted, lately
+from analyzer.evidence.link.counting import Counted, counted, impossible, lately
 from analyzer.evidence.link.histogram import histograms, predicted, wrong_symbols
 from analyzer.evidence.link.measures import (
     CODEWORDS,
@@ -225,7 +225,8 @@ def _seldom(
 ) -> Reading:
     """Return one measure over the last so many seconds, from the changes of its counter."""
     places = ends.places(changes.table, measure.metric, changes.rows)
-    watched, total = changes.exposure(span), changes.total(span)
+    wild = impossible(changes, per_second[places] if measure.most is None else measure.most)
+    watched, total = changes.exposure(span), changes.total(span, leaving_out=wild)
     stuck = np.isin(changes.value, SATURATED) & (total == 0)
     if measure is RETRAINS:
         stuck |= (changes.value == SATURATED_BYTE) & (total == 0)
@@ -233,7 +234,7 @@ def _seldom(
     touched = np.flatnonzero(total > 0)
     inside = trained.inside(changes, touched, places[touched])
     if inside.any():
-        total = changes.total(span, leaving_out=inside)
+        total = changes.total(span, leaving_out=inside | wild)
     events, seconds = np.zeros(len(ends)), np.zeros(len(ends))
     events[places], seconds[places] = total, watched
     exposure = np.nan_to_num(seconds * per_second, nan=0.0)

@@ -43,6 +43,9 @@ class Measure:
     unit: str
     quantity: Quantity | None = None
     """What the table of limits calls it; None: its limits are settings."""
+    most: float | None = None
+    """So many a second no port can make: a training takes milliseconds, and packets have a least
+    size. None: no more than the bits or codewords that pass."""
     reported: bool = False
     """A ratio as the device says it, over an exposure that it does not say."""
 
@@ -69,8 +72,8 @@ CODEWORDS = Measure(
     Quantity.CODEWORD,
 )  # fmt: skip
 CHECKSUMS = Measure("checksum", RX_CRC_ERRORS, "checksum errors", "per bit")
-RETRAINS = Measure("retrain", LINK_RECOVERIES, "retrains", "per second")
-RESENDS = Measure("replay", REPLAYS, "replays", "per second")
+RETRAINS = Measure("retrain", LINK_RECOVERIES, "retrains", "per second", most=1e3)
+RESENDS = Measure("replay", REPLAYS, "replays", "per second", most=1e9)
 
 SELDOM = (SYMBOLS, CODEWORDS, CHECKSUMS, RETRAINS, RESENDS)
 """Counters that stand still on a healthy link: their changes are enough."""
