@@ -8,7 +8,14 @@ from pathlib import Path
 import pytest
 
 from fabrichealth.cli._remedying import candidates, not_over
-from fabrichealth.kinds import DEVICE_DOWN, LINK_FLAPPING, LINK_SUBHEALTHY, IncidentKind, Severity
+from fabrichealth.kinds import (
+    ACCELERATOR_ERRORS,
+    DEVICE_DOWN,
+    LINK_FLAPPING,
+    LINK_SUBHEALTHY,
+    IncidentKind,
+    Severity,
+)
 from fabrichealth.model import Incident, Place, Word
 from fabrichealth.remediation.order import Candidate, Order, order_of
 from fabrichealth.remediation.remediator import (
@@ -267,12 +274,13 @@ def test_a_file_that_cannot_be_read_is_said_in_one_line(
 LEAVES = 4
 
 
-def fabric() -> Topology:
-    """Two hosts with a link to each of four leaves."""
-    hosts = [Device(name=f"h{n}", role="host") for n in (1, 2)]
+def fabric(many: int = 2) -> Topology:
+    """Hosts with a link to each of four leaves."""
+    numbers = range(1, many + 1)
+    hosts = [Device(name=f"h{n}", role="host") for n in numbers]
     leaves = [Device(name=f"leaf-{n}", role="switch") for n in range(LEAVES)]
     card = Device(name="h1-0", role="accelerator", host="h1")
-    links = [Link(a=f"h{h}/eth{n}", b=f"leaf-{n}/{h}") for h in (1, 2) for n in range(LEAVES)]
+    links = [Link(a=f"h{h}/eth{n}", b=f"leaf-{n}/{h}") for h in numbers for n in range(LEAVES)]
     return Topology([*hosts, card, *leaves], links)
 
 
@@ -290,6 +298,18 @@ def test_of_a_dark_host_culprit_and_node_may_be_drained() -> None:
     (one,) = found
     assert (one.safe, one.page) == (True, "http://f/#/incident/i7")
     assert [(node.name, node.safe) for node in one.nodes] == [("h1", True)]
+
+
+def test_a_host_is_judged_with_those_that_are_out_or_were_named_before_it_drained() -> None:
+    ill = [
+        {**open_one(ACCELERATOR_ERRORS, Place("device", name)), "incident": name}
+        for name in ("h1", "h2")
+    ]
+    both = candidates(ill, fabric(4), [], 0.6, "http://f")
+    assert [one.nodes[0].safe_for_new for one in both] == [True, False]
+    (second,) = candidates(ill[1:], fabric(4), [], 0.6, "http://f", ["h1"])
+    assert not second.nodes[0].safe
+    assert "of leaf-0 would be left" in second.nodes[0].because
 
 
 def test_an_ill_link_drains_no_host() -> None:
