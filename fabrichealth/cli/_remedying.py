@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from analyzer.incidents.capacity import Live, live
+from analyzer.incidents.capacity import Live, links_behind, live
 from analyzer.incidents.draining import Jobs, judgement, running
 from analyzer.incidents.explaining import jobs_running
 from analyzer.ledger import UNREADABLE, to_incident
@@ -59,6 +59,7 @@ class Remedying:
             events,
             collecting.setup.site.policy.capacity_floor,
             collecting.setup.site.external_url,
+            [one["order"]["node"] for one in self._remedies.standing if not one["dry_run"]],
         )
         await self._remedies.step(found, not_over(open_now))
 
@@ -77,10 +78,13 @@ def candidates(
     events: Sequence[Event],
     floor: float,
     external_url: str,
+    out: Iterable[str] = (),
 ) -> list[Candidate]:
     """Return what a remediator may be asked for, the most worthwhile first.
 
-    Incidents that somebody is at, that were called false or are suppressed, are left to people.
+    `out` are hosts that remediators hold drained. Each host is judged with those before it drained,
+    as the steps of the plan are. Incidents that somebody is at, that were called false or are
+    suppressed, are left to people.
     """
     asked = {
         one["incident"]: one
@@ -91,6 +95,8 @@ def candidates(
     }
     jobs = running(jobs_running(events).items(), topology)
     now = live(topology, _readable(incidents), events)
+    for name in filter(None, out):
+        _drain(Place("device", name), now, topology)
     found = []
     for row in drain_plan(incidents, topology, events, floor):
         incident = asked.get(row["incident"])
@@ -105,6 +111,12 @@ def candidates(
             )
         )  # fmt: skip
     return found
+
+
+def _drain(host: Place, now: Live, topology: Topology) -> None:
+    for link in links_behind(host, topology):
+        now.lose(link)
+        now.drained.add(link)
 
 
 def not_over(open_now: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -144,5 +156,7 @@ def _nodes(
     free = judgement(host, now, topology, {}, floor) if name else None
     if whole is None or free is None:
         return ()
+    if free.safe:
+        _drain(host, now, topology)
     because = whole.because if whole.safe else free.because
     return (Node(name, whole.safe, because, free.safe),)

@@ -7,9 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from fabrichealth.cli._remedying import candidates, not_over
-from fabrichealth.kinds import DEVICE_DOWN, LINK_FLAPPING, LINK_SUBHEALTHY, IncidentKind, Severity
-from fabrichealth.model import Incident, Place, Word
 from fabrichealth.remediation.order import Candidate, Order, order_of
 from fabrichealth.remediation.remediator import (
     LeftAlone,
@@ -19,8 +16,6 @@ from fabrichealth.remediation.remediator import (
     RemedySettings,
 )
 from fabrichealth.remediation.remedies import Remedies
-from fabrichealth.topology import Topology
-from fabrichealth.topology.rows import Device, Link
 from tests.fabrichealth.remediation.orders import candidate
 
 
@@ -237,16 +232,6 @@ async def test_what_a_dry_run_said_is_done_once_it_is_none_any_more(tmp_path: Pa
     assert desk.hand.did == ["drain i7"]
 
 
-def test_an_incident_is_over_when_it_is_closed_or_called_false_and_not_when_it_is_excused() -> None:
-    host = Place("device", "h1")
-    booted = {**open_one(DEVICE_DOWN, host, suppressed_by="boot:h1"), "incident": "i1"}
-    false = {**open_one(DEVICE_DOWN, host, operator=Word("false", 1.0, silent=True)),
-             "incident": "i2"}  # fmt: skip
-    taken = {**open_one(DEVICE_DOWN, host, operator=Word("ack", 1.0, silent=True)),
-             "incident": "i3"}  # fmt: skip
-    assert not_over([booted, false, taken]) == {"i1", "i3"}
-
-
 async def test_only_the_kinds_that_are_named_are_acted_on(tmp_path: Path) -> None:
     desk = Desk(tmp_path, dry_run=False, kinds=["link.down"])
     await desk.step(candidate(), candidate("i8", kind="link.down"))
@@ -262,50 +247,3 @@ def test_a_file_that_cannot_be_read_is_said_in_one_line(
         assert Desk(tmp_path).remedies.standing == []
     (record,) = caplog.records
     assert "return it by hand" in record.getMessage()
-
-
-LEAVES = 4
-
-
-def fabric() -> Topology:
-    """Two hosts with a link to each of four leaves."""
-    hosts = [Device(name=f"h{n}", role="host") for n in (1, 2)]
-    leaves = [Device(name=f"leaf-{n}", role="switch") for n in range(LEAVES)]
-    card = Device(name="h1-0", role="accelerator", host="h1")
-    links = [Link(a=f"h{h}/eth{n}", b=f"leaf-{n}/{h}") for h in (1, 2) for n in range(LEAVES)]
-    return Topology([*hosts, card, *leaves], links)
-
-
-def open_one(kind: IncidentKind, culprit: Place, **facts: object) -> dict[str, object]:
-    one = Incident("i7", kind, Severity.PAGE, 1.0, culprit, "because", kind.action)
-    for name, value in facts.items():
-        setattr(one, name, value)
-    return one.to_json()
-
-
-def test_of_a_dark_host_culprit_and_node_may_be_drained() -> None:
-    dark = open_one(DEVICE_DOWN, Place("device", "h1"), dark=True)
-    (one,) = candidates([dark], fabric(), [], 0.5, "http://f")
-    assert (one.safe, one.page) == (True, "http://f/#/incident/i7")
-    assert [(node.name, node.safe) for node in one.nodes] == [("h1", True)]
-
-
-def test_an_ill_link_drains_no_host() -> None:
-    link = Place("link", "h1/eth0--leaf-0/1")
-    (one,) = candidates([open_one(LINK_FLAPPING, link)], fabric(), [], 0.5, "http://f")
-    assert one.nodes == ()
-
-
-@pytest.mark.parametrize(
-    "facts",
-    [
-        {"suppressed_by": "maintenance:chg-1"},
-        {"severity": Severity.WATCH},
-        {"operator": Word("ack", 1.0, "at it", silent=True)},
-    ],
-    ids=str,
-)
-def test_what_is_excused_or_in_somebodys_hands_is_left(facts: dict[str, object]) -> None:
-    link = Place("link", "h1/eth0--leaf-0/1")
-    told = open_one(LINK_SUBHEALTHY, link, **facts)
-    assert candidates([told], fabric(), [], 0.5, "http://f") == []
