@@ -38,6 +38,10 @@ NO_LESS = 0.98
 """Of what it carried where nobody knows what braked machines draw, and the feed says nothing."""
 
 
+STARTED = 1.2
+"""So many times their power accelerators draw at least that began to work."""
+
+
 @dataclass(frozen=True)
 class Braked:
     """What the accelerators of a rack did at a moment."""
@@ -46,6 +50,8 @@ class Braked:
     """Accelerators that brake since."""
     heard: int
     """Accelerators that say whether they do."""
+    drawn: float
+    """Watts since over watts before, by their power; NaN where that is not read."""
     draw: float
     """Watts since over watts before, by their power, else by their clocks; NaN where neither is
     read."""
@@ -54,6 +60,12 @@ class Braked:
     def most(self) -> bool:
         """Whether most of them brake."""
         return 2 * self.many > self.heard
+
+    def began(self, carried: float, former: float, gained: float, share: float) -> bool:
+        """Return whether a job that began explains what partners of a silent meter carry more."""
+        if not self.drawn > STARTED:
+            return False
+        return gained - (self.drawn - 1.0) * former < share * self.drawn * carried
 
     def took(
         self, carried: float, former: float, gained: float, usually: float, share: float, *,
@@ -97,7 +109,7 @@ def braked(view: View, rack: str, moment: float, period: float) -> Braked:
     heard |= _devices(mine, working & np.isfinite(left))
     clock = float(np.median(left[slow])) if slow.any() else float("nan")
     drawn = _share(view, POWER, rack, moment, period)
-    return Braked(len(brakes), len(heard), drawn if np.isfinite(drawn) else clock)
+    return Braked(len(brakes), len(heard), drawn, drawn if np.isfinite(drawn) else clock)
 
 
 def _levels(window: Window, moment: float, period: float, usual: float) -> tuple[Floats, Floats]:

@@ -203,14 +203,15 @@ def _taken(view: View, found: Feeds, share: float, before: Mapping[str, Finding]
             least = max(needed * carried, STANDS_OUT * usually)
             if carried <= LEAST * rating:
                 continue
-            if not gained >= least:
-                period = 2.0 * half_a_period(current.select(mine))
+            short, period = not gained >= least, 2.0 * half_a_period(current.select(mine))
+            if short or silent:
                 one = braked(view, found.racks[feed], moment + period * silent, period)
-                if not one.took(
-                    carried, sum(former.values()), gained, usually, share, silent=silent
-                ):
+                amperes = carried, sum(former.values()), gained
+                if short and not one.took(*amperes, usually, share, silent=silent):
                     continue
-                slowed = {BRAKED: float(one.many)}
+                if not short and one.began(*amperes, share):
+                    continue
+                slowed = {BRAKED: float(one.many)} if short else {}
         row = int(mine[0])
         yield Loss(
             found.names[feed], moment, float(np.max(current.last_at[its])), FEED_CURRENT,

@@ -119,3 +119,16 @@ def test_readings_that_cannot_be_brake_nothing() -> None:
     assert said(
         "power_feed_lost", amperes("r1-A", step(24.0, 0.0)), amperes("r1-B", flat(24.0)), wild
     )
+
+
+@pytest.mark.parametrize(("more", "lost"), [(2.0, False), (1.0, True)])
+def test_a_meter_that_falls_silent_in_the_poll_in_which_a_job_begins_is_no_loss(
+    more: float, lost: bool
+) -> None:
+    """Its accelerators draw twice as much, and so does what the partner carries."""
+    machines: Said = {(POWER, (f"host-0-{n}",)): step(500.0, 500.0 * more) for n in range(2)}
+    found = said(
+        "power_feed_lost", amperes("r1-A", step(24.0, NAN)), amperes("r1-B", step(24.0, 46.0)),
+        machines,
+    )  # fmt: skip
+    assert bool(found) is lost
