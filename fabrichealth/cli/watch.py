@@ -119,13 +119,17 @@ def _took(key: str, chosen: Chosen, incidents: tuple[Mapping[str, Any], ...], he
 
 @contextmanager
 def _ended_politely() -> Iterator[None]:
-    """Have SIGTERM end us as Ctrl-C does: the terminal gets its own screen back."""
+    """Have SIGTERM end us as Ctrl-C does: the terminal gets its own screen back.
+
+    Ctrl-C as well where whoever started us ignores it, as shells do in the background.
+    """
 
     def end(number: int, frame: FrameType | None) -> None:
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, end)
+    before = {number: signal.signal(number, end) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -26,7 +26,7 @@ KEYS = {
     "because", "forecast", "action", "safe_to_drain", "safe_because", "data_quality",
     "suppressed_by",
     # ours, beyond the contract's
-    "suppressed_note", "owner",
+    "suppressed_note", "owner", "dark",
     "merged_into", "held_back", "operator", "earlier", "repair", "proof",
 }  # fmt: skip
 """Of an incident object, as the contract has them."""
