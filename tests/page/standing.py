@@ -94,6 +94,8 @@ class Standing:
         """Stop listening, as a daemon does that is started again."""
         if self._server is not None:
             asyncio.run_coroutine_threadsafe(self._server.close(), self._loop).result(10)
+            # connections that were ended are let go of a little later
+            asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), self._loop).result(10)
             self._server = None
 
     def close(self) -> None:
