@@ -4,7 +4,9 @@ No collector runs and no clock moves, so that a picture of the page is the same 
 """
 
 import asyncio
+import gc
 import threading
+import warnings
 from collections.abc import Iterable
 from pathlib import Path
 from types import SimpleNamespace
@@ -97,6 +99,10 @@ class Standing:
             # connections that were ended are let go of a little later
             asyncio.run_coroutine_threadsafe(asyncio.sleep(0.05), self._loop).result(10)
             self._server = None
+            with warnings.catch_warnings():
+                # asyncio leaves one half made that comes while a server closes (`Server._attach`)
+                warnings.simplefilter("ignore", ResourceWarning)
+                gc.collect()
 
     def close(self) -> None:
         """Stop listening and let go of the store."""
