@@ -8,19 +8,6 @@ from fabrichealth.kinds import KINDS, Cause, Severity
 from fabrichealth.model import Evidence, Finding, Forecast, Place, Port, place_of
 
 
-def evidence_json(one: Evidence) -> dict[str, Any]:
-    """Return a line of evidence as the ledger keeps it."""
-    return {
-        "metric": str(one.metric),
-        "labels": dict(one.labels),
-        "value": one.value,
-        "expected": one.expected,
-        "unit": one.unit,
-        "at": one.at,
-        "says": one.says,
-    }
-
-
 def to_evidence(plain: Mapping[str, Any]) -> Evidence:
     """Read a line of evidence back.
 
@@ -46,7 +33,7 @@ def finding_json(one: Finding) -> dict[str, Any]:
         "score": one.score,
         "since": one.since,
         "at": one.at,
-        "evidence": [evidence_json(line) for line in one.evidence],
+        "evidence": [line.to_json() for line in one.evidence],
         "because": one.because,
         "causes": {cause.value: share for cause, share in one.causes.items()},
         "side": str(one.side) if one.side else None,

@@ -16,14 +16,13 @@ from fabrichealth.cli._page_api import PageApi
 from fabrichealth.cli._remedying import Remedying
 from fabrichealth.cli._silenced import follow
 from fabrichealth.cli._site import Setup, load
-from fabrichealth.config import Receiver
 from fabrichealth.errors import FabricHealthError, SiteError
 from fabrichealth.events import Event
 from fabrichealth.remediation.remedies import Remedies
 from fabrichealth.runtime.alertmanager import Alertmanager
 from fabrichealth.runtime.clock import Clock
 from fabrichealth.runtime.forwarding import Forwarding
-from fabrichealth.runtime.peer import Credentials, Peer
+from fabrichealth.runtime.peer import Peer
 from fabrichealth.runtime.systemd import notify, reloading, watched
 from fabrichealth.web.access import Access, read_access
 from fabrichealth.web.page import Page
@@ -61,7 +60,7 @@ async def live(
     collecting = Collecting(setup, clock, keep, polls)
     api = Api(collecting)
 
-    peers = [_peer(row) for row in setup.site.notify]
+    peers = [Peer.of(row) for row in setup.site.notify]
     notified = [Alertmanager(peer, setup.site.external_url) for peer in peers]
     heard = [peer for peer, row in zip(peers, setup.site.notify, strict=True) if row.silences]
     analyzers = _analyzers(collecting)
@@ -141,7 +140,7 @@ def _telling(receivers: Sequence[Alertmanager | Forwarding]) -> list[asyncio.Tas
 
 def _analyzers(collecting: Collecting) -> list[Forwarding]:
     """Return the analyzers that hear of the events which the daemon's own sources bring."""
-    found = [Forwarding(_peer(row)) for row in collecting.setup.site.events_to]
+    found = [Forwarding(Peer.of(row)) for row in collecting.setup.site.events_to]
 
     def forward(event: Event) -> None:
         for one in found:
@@ -149,12 +148,6 @@ def _analyzers(collecting: Collecting) -> list[Forwarding]:
 
     collecting.brought = forward
     return found
-
-
-def _peer(row: Receiver) -> Peer:
-    return Peer(
-        row.url, Credentials(row.user, row.secret_file, row.secret_env), ca_file=row.ca_file
-    )
 
 
 def _watch_signals(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from fabrichealth.kinds import Cause, IncidentKind, Severity
 from fabrichealth.metric import Metric
@@ -19,6 +20,18 @@ class Evidence:
     unit: str
     at: float
     says: str
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the object of contract 5, which the ledger keeps as well."""
+        return {
+            "metric": str(self.metric),
+            "labels": dict(self.labels),
+            "value": self.value,
+            "expected": self.expected,
+            "unit": self.unit,
+            "at": self.at,
+            "says": self.says,
+        }
 
 
 @dataclass(frozen=True, slots=True)

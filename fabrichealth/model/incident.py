@@ -118,18 +118,7 @@ class Incident:
                 for cause, share in sorted(self.causes.items(), key=lambda pair: -pair[1])
             ],
             "score": self.score,
-            "evidence": [
-                {
-                    "metric": str(one.metric),
-                    "labels": dict(one.labels),
-                    "value": one.value,
-                    "expected": one.expected,
-                    "unit": one.unit,
-                    "at": one.at,
-                    "says": one.says,
-                }
-                for one in self.evidence
-            ],
+            "evidence": [one.to_json() for one in self.evidence],
             "because": self.because,
             "forecast": (
                 None

@@ -19,6 +19,7 @@ import aiohttp
 import orjson
 
 from fabrichealth.address import shown
+from fabrichealth.config import Receiver
 from fabrichealth.errors import FabricHealthError, SiteError
 
 PATIENCE = 5.0
@@ -108,6 +109,12 @@ class Peer:
     ca_file: Path | None = None
     patience: float = PATIENCE
     skew: Skew = field(default_factory=Skew, compare=False)
+
+    @classmethod
+    def of(cls, row: Receiver) -> "Peer":
+        """Return the peer that a row of the site file names."""
+        known = Credentials(row.user, row.secret_file, row.secret_env)
+        return cls(row.url, known, row.ca_file)
 
     @property
     def shown(self) -> str:

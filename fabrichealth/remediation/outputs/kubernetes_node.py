@@ -16,7 +16,7 @@ from pydantic import Field
 from fabrichealth.config import Receiver
 from fabrichealth.remediation.order import Candidate, Order, order_of
 from fabrichealth.remediation.remediator import LeftAlone, Remediator, RemedySettings
-from fabrichealth.runtime.peer import Credentials, Peer, PeerError
+from fabrichealth.runtime.peer import Peer, PeerError
 from fabrichealth.target_rows import Address, File
 
 ACCOUNT = Path("/var/run/secrets/kubernetes.io/serviceaccount")
@@ -45,8 +45,7 @@ class KubernetesNode(Remediator[KubernetesSettings]):
 
     def __init__(self, settings: KubernetesSettings) -> None:
         super().__init__(settings)
-        known = Credentials(settings.user, settings.secret_file, settings.secret_env)
-        self._peer = Peer(settings.url, known, settings.ca_file)
+        self._peer = Peer.of(settings)
 
     @property
     def name(self) -> str:

@@ -15,7 +15,7 @@ import orjson
 from fabrichealth.config import Receiver
 from fabrichealth.remediation.order import Candidate, Order, order_of
 from fabrichealth.remediation.remediator import Remediator, RemedyFailed, RemedySettings
-from fabrichealth.runtime.peer import Credentials, Peer
+from fabrichealth.runtime.peer import Peer
 from fabrichealth.target_rows import File
 
 
@@ -33,8 +33,7 @@ class Webhook(Remediator[WebhookSettings]):
 
     def __init__(self, settings: WebhookSettings) -> None:
         super().__init__(settings)
-        known = Credentials(settings.user, settings.secret_file, settings.secret_env)
-        self._peer = Peer(settings.url, known, settings.ca_file)
+        self._peer = Peer.of(settings)
 
     @property
     def name(self) -> str:
