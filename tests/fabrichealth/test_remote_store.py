@@ -181,6 +181,27 @@ def test_a_full_spool_lets_the_oldest_go_and_counts(server: Server, opened: Open
     assert samples(list(dict.fromkeys(server.taken))) == 40 - store.dropped
 
 
+def test_what_is_being_sent_when_the_spool_fills_is_not_counted_as_lost(tmp_path: Path) -> None:
+    spool = Spool(tmp_path, 10)
+    for number in range(4):
+        spool.put(b"%d234" % number, 1)
+        if number == 0:
+            first = spool.oldest()
+    assert first is not None
+    assert first[1] == b"0234"
+    assert (spool.samples, spool.dropped) == (2, 2)
+    spool.done(first[0])
+    assert (spool.samples, spool.dropped) == (1, 2)
+    last = spool.oldest()
+    assert last is not None
+    assert last[1] == b"3234"
+    spool.given_back()
+    for number in range(4, 6):
+        spool.put(b"%d234" % number, 1)
+    assert spool.dropped == 3
+    spool.close()
+
+
 def test_no_request_is_too_large_for_its_server(
     server: Server, opened: Opens, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -113,6 +113,7 @@ class Delivery:
             try:
                 self._deliver(body, samples)
             except StoreError as silent:
+                self._spool.given_back()
                 self._fell_silent(str(silent))
                 with self._news:
                     if self._closing:

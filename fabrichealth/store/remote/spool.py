@@ -39,6 +39,8 @@ class Spool:
             number, _, samples = path.name.removesuffix(ENDING).partition("-")
             if number.isdecimal() and samples.isdecimal():
                 self._waiting[path] = (path.stat().st_size, int(samples))
+        self._under_way: Path | None = None
+        """What is being sent: it stays, for it may have been taken by the time it would go."""
         last = next(reversed(self._waiting), None)
         self._next = 1 if last is None else int(last.name.partition("-")[0]) + 1
         self.dropped = 0
@@ -66,27 +68,42 @@ class Spool:
                 raise StoreReadOnly.because(self._folder, wrong) from None
             self._next += 1
             self._waiting[path] = (len(body), samples)
-            while self._bound and len(self._waiting) > 1 and self._bytes() > self._bound:
-                oldest = next(iter(self._waiting))
+            stay = (path, self._under_way)
+            while self._bound and self._bytes() > self._bound:
+                oldest = next((one for one in self._waiting if one not in stay), None)
+                if oldest is None:
+                    break
                 self.dropped += self._waiting[oldest][1]
                 self._remove(oldest)
 
     def oldest(self) -> tuple[Path, bytes, int] | None:
-        """Return the request to send next, with its samples; one that is unreadable is dropped."""
+        """Return the request to send now, with its samples; one that is unreadable is dropped.
+
+        Until it is `done` or `given_back` it stays, though the spool be full.
+        """
         with self._lock:
             while self._waiting:
                 path, (_, samples) = next(iter(self._waiting.items()))
                 try:
-                    return path, path.read_bytes(), samples
+                    body = path.read_bytes()
                 except OSError:
                     self.dropped += samples
                     self._remove(path)
+                else:
+                    self._under_way = path
+                    return path, body, samples
             return None
 
     def done(self, path: Path) -> None:
         """Let go of a request that was taken."""
         with self._lock:
+            self._under_way = None
             self._remove(path)
+
+    def given_back(self) -> None:
+        """Take back what was under way: the server did not take it."""
+        with self._lock:
+            self._under_way = None
 
     def close(self) -> None:
         """Let another process have the folder; what waits stays."""
