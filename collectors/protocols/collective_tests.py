@@ -1,9 +1,13 @@
 """Outputs of collective benchmarks: nccl-tests and rccl-tests (`X_perf`), hccl_test (`X_test`).
 
 nccl-tests prints a comment per rank, two lines of heading and a line per size: out of place first,
-then in place. hccl_test prints `data_size(Bytes): | aveg_time(us): | alg_bandwidth(GB/s): |
-check_result:` and says neither the operation nor the number of ranks: both stand on the line that
-started it (`mpirun -n 16 .. all_reduce_test`), or in the name of the file. GB are 1e9 bytes.
+then in place. Where nothing is reduced older ones, and rccl-tests to this day, leave `redop` empty,
+so that a row is a word short of its heading; `-S` adds a time of two words. Wrong results are
+counted as `%g`, so that a million of them read `1e+06`.
+
+hccl_test prints `data_size(Bytes): | aveg_time(us): | alg_bandwidth(GB/s): | check_result:` and
+says neither the operation nor the number of ranks: both stand on the line that started it
+(`mpirun -n 16 .. all_reduce_test`), or in the name of the file. GB are 1e9 bytes.
 
 Bus bandwidth is what the slowest wire must have carried: size over time, times a factor by
 operation and ranks (nccl-tests, doc/PERFORMANCE.md). The bases of hccl_test are the same: of a
@@ -54,12 +58,18 @@ LONGEST = 4096
 MOST_DIGITS = 18
 """Of a size in bytes: none is larger, and a longer number is no size."""
 
+COUNTS = frozenset({"#wrong", "#bitdiff"})
+"""Columns of nccl-tests that count wrong results; `error` of old ones is a distance, no count."""
+
+FAILED = "failed"
+"""What hccl_test says of a size whose results are wrong; else success, or NULL: not checked."""
+
 _PERF = re.compile(r"([a-z_]+)_perf(?:\.\w+)?\b")
 _HCCL = re.compile(r"\b([a-z_]+)_test\b(?!/)")
 _MPI = re.compile(r"\b(?:mpirun|mpiexec|srun)\b.*?\s(?:-np?|--np?|--ntasks)[ =](\d{1,7})\b")
 _EACH = re.compile(r"#\s*nThread\s+(\d{1,4})\s+nGpus\s+(\d{1,4})\b")
 """Threads of a process of nccl-tests, and accelerators of a thread: a rank each."""
-_RANK = re.compile(r"#\s+Rank\s+(\d{1,7})\b")
+_RANK = re.compile(r"#\s+Rank\s+(\d{1,7})\b(?:\s+Group\s+(\d{1,7})\b)?")
 _NAMED = re.compile(r"(?:^|[^0-9a-z])([a-z_]+?)(?:_perf|_test)?[-_. ](?:n|np|ranks?)?(\d{1,7})\b")
 _PREFIX = re.compile(r"^(?:\[[\w.@-]+,\d+\]<\w+>:|\d+:\s)\s*")
 """What Open MPI (`--tag-output`) and srun (`-l`) put before each line."""
@@ -72,14 +82,9 @@ class Row:
     size: int
     algorithm: float | None
     bus: float | None
-    wrong: str
-    """As the tool prints it: how many results were wrong, `N/A`, success, failed, NULL."""
+    failed: bool
+    """Whether the tool itself says that results were wrong, out of place or in place."""
     line: str
-
-    @property
-    def failed(self) -> bool:
-        """Whether the tool itself says that results were wrong."""
-        return self.wrong == "failed" or (self.wrong.isdecimal() and int(self.wrong) > 0)
 
 
 @dataclass(slots=True)
@@ -92,6 +97,8 @@ class Run:
     rows: list[Row] = field(default_factory=list)
     malformed: list[str] = field(default_factory=list)
     """Lines that begin like a row and are none."""
+    split: bool = False
+    """Whether it is of several groups that ran side by side (`NCCL_TESTS_SPLIT`)."""
 
     def bus(self, row: Row) -> float | None:
         """Return the bus bandwidth of a row; None where it is neither said nor follows."""
@@ -121,7 +128,8 @@ def runs(text: str, name: str = "") -> list[Run]:
 
 
 def _runs(text: str) -> Iterator[Run]:
-    operation, tool, ranks, mpi, each = "", "nccl-tests", set[int](), 0, 1
+    operation, tool, mpi, each = "", "nccl-tests", 0, 1
+    ranks: dict[int, str] = {}
     run: Run | None = None
     columns: list[str] = []
     for plain in text.splitlines():
@@ -133,15 +141,16 @@ def _runs(text: str) -> Iterator[Run]:
         if "rccl-tests" in line or "rccl_" in line:
             tool = "rccl-tests"
         if line.startswith("# nThread") or "Collective test starting" in line:
-            run, ranks = None, set() if run is not None else ranks
+            run, ranks = None, {} if run is not None else ranks
             each = _of_a_process(line) or each
         if named := _PERF.search(line) or (_HCCL.search(line) if run is None else None):
             operation = _operation(named[1])
         if ranked := _RANK.match(line):
-            ranks.add(int(ranked[1]))
+            ranks[int(ranked[1])] = ranked[2] or ""
         elif line.startswith("#") and "busbw" in line and "size" in line:
             columns = line[1:].split()
             run = Run(tool, operation, len(ranks) or mpi * each)
+            run.split = len(set(ranks.values())) > 1
             yield run
         elif "|" in line and "data_size" in line and "alg_bandwidth" in line:
             columns = [one.strip().rstrip(":").partition("(")[0] for one in line.split("|")]
@@ -163,14 +172,21 @@ def _of_a_process(line: str) -> int:
 
 def _words(line: str, columns: Sequence[str]) -> Row | None:
     """Read a row of nccl-tests: of two groups of measures the first is out of place."""
-    words = line.split()
-    if len(words) != len(columns):
+    words, names = line.split(), list(columns)
+    if names[-1:] == ["timestamp"]:
+        words, names = words[:-2], names[:-1]
+    if len(words) == len(names) - 1 and "redop" in names:
+        place = names.index("redop")
+        if _number(words[place].lstrip("-")) is not None:  # the root, or a time: nothing is reduced
+            del names[place]
+    if len(words) != len(names):
         return None
     told: dict[str, str] = {}
-    for column, word in zip(columns, words, strict=True):
+    failed = False
+    for column, word in zip(names, words, strict=True):
         told.setdefault(column, word)
-    wrong = told.get("#wrong", told.get("error", ""))
-    return _row(told.get("size", ""), told.get("algbw", ""), told.get("busbw", ""), wrong, line)
+        failed |= column in COUNTS and bool(_number(word))
+    return _row(told.get("size", ""), told.get("algbw", ""), told.get("busbw", ""), failed, line)
 
 
 def _bars(line: str, columns: Sequence[str]) -> Row | None:
@@ -179,16 +195,18 @@ def _bars(line: str, columns: Sequence[str]) -> Row | None:
         return None
     told = dict(zip(columns, words, strict=True))
     size, rate = told.get("data_size", ""), told.get("alg_bandwidth", "")
-    return _row(size, rate, "", told.get("check_result", ""), line)
+    result = told.get("check_result", "")
+    failed = bool(result) and FAILED.startswith(result)  # the file may end within the word
+    return _row(size, rate, "", failed, line)
 
 
-def _row(size: str, algorithm: str, bus: str, wrong: str, line: str) -> Row | None:
+def _row(size: str, algorithm: str, bus: str, failed: bool, line: str) -> Row | None:
     if not (size.isdecimal() and len(size) <= MOST_DIGITS and int(size) > 0):
         return None
     rates = [_number(algorithm), _number(bus)]
     if rates == [None, None]:
         return None
-    return Row(int(size), rates[0], rates[1], wrong, line[:200])
+    return Row(int(size), rates[0], rates[1], failed, line[:200])
 
 
 def _number(word: str) -> float | None:

@@ -3,7 +3,8 @@
 Outputs of nccl-tests, rccl-tests and hccl_test as they were printed. The address is a folder into
 which whoever runs them puts them; a file counts once, at the time it was last written. A size whose
 results the tool calls wrong has no bandwidth, nor has one of which the number of accelerators is
-not known. Of both ways that nccl-tests measures, in place and out of place, the latter counts.
+not known, or one of several groups that ran side by side. Of both ways that nccl-tests measures, in
+place and out of place, the latter counts.
 Captures: the outputs.
 """
 
@@ -119,7 +120,7 @@ class Bench(Source):
         labels = {**_named(run), "bytes": str(row.size)}
         if row.failed:
             columns.refuse(Reason.FAILED, str(BUS_BANDWIDTH), labels, row.line)
-        elif not run.operation or not run.ranks:
+        elif not run.operation or not run.ranks or run.split:
             what = "accelerators" if run.operation else "operation"
             columns.refuse(Reason.UNSUPPORTED, what, labels, row.line)
         elif (bus := run.bus(row)) is None:

@@ -66,6 +66,56 @@ def test_a_size_with_wrong_results_has_no_bandwidth(tmp_path: Path) -> None:
     assert [one.reason for one in poll.refused] == [Reason.FAILED, Reason.FAILED]
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        pytest.param(ROW.replace("20.00 0 40", "20.00 2.68435e+08 40"), id="millions, as %g"),
+        pytest.param(ROW.replace("25.00 0", "25.00 3"), id="in place alone"),
+    ],
+)
+def test_results_are_wrong_however_many_and_wherever_they_are(wrong: str, tmp_path: Path) -> None:
+    found, poll = look(HEAD.format(operation="all_reduce") + wrong, tmp=tmp_path)
+    assert found == {}
+    assert [one.reason for one in poll.refused] == [Reason.FAILED]
+
+
+def test_a_result_that_the_end_of_the_file_cuts_short_is_no_success() -> None:
+    (run,) = runs(f"mpirun -n 8 all_reduce_test\n{HCCL}8192 | 1.0 | 9.0 | success\n8 | 1 | 9 | fa")
+    assert [row.failed for row in run.rows] == [False, True]
+
+
+WHAT_IS_NOT_REDUCED = {
+    "rccl and older nccl: no word for it": (HEAD, "1048576 262144 float -1"),
+    "and no root": (HEAD.replace("    root", ""), "1048576 262144 float"),
+    "and root 0": (HEAD, "1048576 262144 float 0"),
+    "newer nccl": (HEAD, "1048576 262144 float none -1"),
+}
+
+
+@pytest.mark.parametrize("stamp", ["", " 2027-01-08 08:00:00"], ids=["plain", "stamped"])
+@pytest.mark.parametrize(("head", "row"), WHAT_IS_NOT_REDUCED.values(), ids=WHAT_IS_NOT_REDUCED)
+def test_rows_of_every_release_are_read(head: str, row: str, stamp: str, tmp_path: Path) -> None:
+    if stamp:
+        head = head.rstrip("\n") + "  timestamp\n"
+    text = (
+        f"{head.format(operation='all_gather')}{row} 50.0 20.0 19.0 0 40.0 25.0 24.0 N/A{stamp}\n"
+    )
+    found, poll = look(text, tmp=tmp_path)
+    assert found == {("nccl-tests", "all_gather", "1048576", "2"): 19e9}
+    assert poll.refused == []
+    cut = text[: text.rindex(" 40.0")] + "\n"  # a file that ends within a row
+    assert look(cut, tmp=tmp_path / "0")[0] == {}
+
+
+def test_groups_that_run_side_by_side_are_no_run_of_all_of_them(tmp_path: Path) -> None:
+    text = HEAD.format(operation="all_reduce").replace("1 Group  0", "1 Group  1") + ROW
+    found, poll = look(text, tmp=tmp_path)
+    assert found == {}
+    assert [(one.reason, one.what) for one in poll.refused] == [
+        (Reason.UNSUPPORTED, "accelerators")
+    ]
+
+
 def test_several_tables_of_one_file_are_told_apart_by_their_ranks(tmp_path: Path) -> None:
     text = "".join(emulated.perf("all_reduce", ranks, SIZES, 1e11) for ranks in (8, 16, 32))
     found, _ = look(text, tmp=tmp_path)
