@@ -114,7 +114,7 @@ def advance(
             remember(ledger, incident, topology)
             step.closed.append(incident)
     forget_merged(ledger, now, policy.hold_of)
-    ledger.recoveries.advance(now, events, topology)
+    ledger.recoveries.advance(now, events, topology, ledger.incidents)
     told = advise(ledger, now, topology, events, policy.capacity_floor, policy.false_holds)
     step.changed.extend(one for one in told if one not in step.changed)
     return step

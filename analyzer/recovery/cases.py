@@ -36,6 +36,8 @@ class Case:
     accelerators: int
     jobs: int
     """How many of both it hit."""
+    again_at: float | None = None
+    """When the next incident of the same part began (unix seconds), where that is known."""
 
     @property
     def place(self) -> Place:

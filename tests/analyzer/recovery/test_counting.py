@@ -12,7 +12,7 @@ from fabrichealth.catalogue.verdicts import RECOVERY_BUCKET, RECOVERY_COUNT, REC
 from fabrichealth.events import Event
 from fabrichealth.kinds import LINK_DOWN
 from fabrichealth.metric import Metric
-from fabrichealth.model import Labels, Port
+from fabrichealth.model import Incident, Labels, Place, Port
 from tests.analyzer.recovery.test_phases import CASE, HERE, HOUR, PAGE
 from tests.analyzer.stories import MINUTE, Story, during
 
@@ -56,6 +56,50 @@ def test_what_never_comes_back_counts_after_a_week_with_the_phases_that_ended() 
     told = said(known)
     assert told[RECOVERY_COUNT, ("pod", "diagnose")] == 1.0
     assert (RECOVERY_COUNT, ("pod", "all")) not in told
+
+
+AGAIN = replace(CASE, incident="i2", opened_at=50 * HOUR, confirmed_at=50 * HOUR,
+                closed_at=56 * HOUR)  # fmt: skip
+
+
+@pytest.mark.parametrize("open_at_first", [True, False], ids=["seen open", "seen when it closed"])
+def test_the_repair_of_the_next_incident_is_not_counted_as_that_of_one_nobody_returned(
+    open_at_first: bool,
+) -> None:
+    first = [Event(HOUR, "link_drained", HERE), Event(2 * HOUR, "repair_start", HERE),
+             Event(3 * HOUR, "repair_end", HERE)]  # fmt: skip
+    second = [Event(52 * HOUR, "repair_start", HERE), Event(53 * HOUR, "repair_end", HERE),
+              Event(57 * HOUR, "link_returned", HERE)]  # fmt: skip
+    known = Recoveries([CASE])
+    known.advance(20 * HOUR, first, PAGE)
+    if open_at_first:
+        place = Place("link", CASE.culprit)
+        open_now = Incident("i2", LINK_DOWN, LINK_DOWN.severity, AGAIN.opened_at, place, "w", "d",
+                            confirmed_at=AGAIN.confirmed_at)  # fmt: skip
+        known.advance(51 * HOUR, first, PAGE, [open_now])
+        known = recoveries_of(known.to_json())
+    else:
+        known.waiting.append(AGAIN)
+    known.advance(58 * HOUR, [*first, *second], PAGE)
+    known.advance(9 * 24 * HOUR, [*first, *second], PAGE)
+    told = said(known)
+    repairs = HOUR if open_at_first else 2 * HOUR
+    assert told[RECOVERY_SUM, ("pod", "repair")] == repairs
+    assert (RECOVERY_COUNT, ("pod", "verify")) not in told
+    if open_at_first:
+        assert (RECOVERY_COUNT, ("pod", "all")) not in told  # nobody told when it was back
+    else:
+        assert told[RECOVERY_SUM, ("pod", "all")] == 6 * HOUR  # of the second alone
+
+
+def test_what_an_operator_calls_false_while_it_waits_is_not_counted() -> None:
+    word = Event(6 * HOUR, "verdict_false", {"incident": "i1"})
+    known = Recoveries([CASE])
+    known.advance(7 * HOUR, [word], PAGE)
+    assert (said(known), known.waiting) == ({}, [])
+    known = Recoveries([CASE])
+    known.advance(7 * HOUR, [word, Event(6.5 * HOUR, "verdict_true", word.scope)], PAGE)
+    assert said(known)[RECOVERY_COUNT, ("pod", "all")] == 1.0
 
 
 def test_drills_are_not_counted() -> None:
