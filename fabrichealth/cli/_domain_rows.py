@@ -35,7 +35,7 @@ BENCHMARKS_KEPT = 30 * 86_400.0
 """Seconds for which a benchmark tells of a domain: nobody runs them every day."""
 
 MOST_JOBS = 20
-"""Jobs of which is told what a failure would cost them, the largest."""
+"""Jobs of a domain of which is told what a failure would cost them, the largest."""
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,9 @@ def _links(known: Known, domain: str, size: int) -> Iterator[Row]:
             "one": list(cut.one),
             "other": list(cut.other),
         }
-    running = sorted(jobs(known.events).running(known.now), key=lambda job: -len(job.accelerators))
+    own = {wired.devices[number] for number in wired.units(domain).accelerators.tolist()}
+    running = [job for job in jobs(known.events).running(known.now) if own & {*job.accelerators}]
+    running.sort(key=lambda job: -len(job.accelerators))
     held = {job.name: job.accelerators for job in running[:MOST_JOBS]}
     for cost in costs(wired, domain, now, held):
         yield {"section": "failure", **asdict(cost)}

@@ -202,6 +202,23 @@ def test_what_cannot_be_told_is_one_line(
     assert says in said.err
 
 
+def test_what_a_failure_costs_is_told_of_jobs_that_run_in_the_domain() -> None:
+    names = {pod: [f"{pod}-{n}" for n in range(4)] for pod in "ab"}
+    devices = [Device(name=name, role="accelerator", domain=pod)
+               for pod, mine in names.items() for name in mine]  # fmt: skip
+    links = [Link(a=f"{name}/{plane}", b=f"switch-{plane}/{name}", technology="ub", speed_gbps=800)
+             for mine in names.values() for name in mine for plane in range(2)]  # fmt: skip
+    switches = [Device(name=f"switch-{plane}", role="switch") for plane in range(2)]
+    site = Topology([*devices, *switches], links, [Domain(name=pod) for pod in names])
+    store = store_of({(UP, (name, "0")): [1.0] for mine in names.values() for name in mine}, 60.0)
+    held = {"one": names["a"], "other": names["b"], "both": [names["a"][0], names["b"][0]]}
+    events = [Event(START, "job_start", {"job": job}, more={"accelerators": mine})
+              for job, mine in held.items()]  # fmt: skip
+    known = Known(store, site, [], events, 0.5, START + 60.0)
+    told = [one for one in domain_rows(known, "a", HOUR) if one["section"] == "failure"]
+    assert {one["job"] for one in told} == {"one", "both"}
+
+
 def test_benchmarks_of_a_site_of_several_domains_are_of_none_and_have_no_limit() -> None:
     store = store_of({(BUS_BANDWIDTH, ("nccl-tests", "all_reduce", "1024", "4")): [90e9]}, 60.0)
     devices = [

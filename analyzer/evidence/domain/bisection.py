@@ -173,7 +173,7 @@ def _halvings(net: Network) -> Iterator[NDArray[np.int8]]:
         orders.append(np.argsort(left, kind="stable"))
     for one in orders:
         held = np.cumsum(net.units.sizes[one])
-        half = int(np.searchsorted(held, held[-1] / 2, side="left")) + 1
+        half = int(np.argmin(np.abs(held - held[-1] / 2))) + 1
         side = np.ones(units, np.int8)
         side[one[: min(half, units - 1)]] = 0
         yield side

@@ -37,6 +37,19 @@ def test_a_whole_domain_has_what_it_was_built_for(
     assert found.share == pytest.approx(1.0)
 
 
+def test_a_small_rack_against_all_others_is_no_halving() -> None:
+    whole = planes(3, 3, 1)
+    keep = {name for name in whole.devices if name not in {"a21", "a22"}}  # racks of 3, 3 and 1
+    rows = [row for name, row in whole.devices.items() if name in keep]
+    links = [link for link in whole.links.values() if {end.device for end in link.ends} <= keep]
+    topology = Topology(rows, links, whole.domains.values(), whole.racks.values())
+    _, now = carrying(topology, dark=["a20"])
+    found = halved(topology, UP, now)
+    assert found is not None
+    assert {len(found.one), len(found.other)} == {1, 2}
+    assert (found.gbps, found.built) == pytest.approx((3 * 400.0, 3 * 400.0))
+
+
 def test_a_dead_spine_takes_its_share() -> None:
     topology = leaves_and_spines(4, 2, spines=4)
     _, now = carrying(topology, dark=["spine-0", "spine-1", "spine-2"])
