@@ -3,20 +3,22 @@
 Versions drift all the time; a minority that is well is nobody's trouble. One is accused where those
 that run it are ill far more often than the others of the same role and model: their links err or
 are down, they report errors, or call themselves unhealthy. Then what is ill of them is one
-incident and not many.
+incident and not many. A job that fell is no illness of the accelerators it ran on.
 """
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from math import log
 
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.domain.inventory import inventory
+from analyzer.evidence.domain.jobs import jobs
 from analyzer.evidence.domain.owners import listed
 from analyzer.evidence.parts.ailing import Ailing, ailing
 from analyzer.evidence.parts.illness import MEMORY, METRICS, RECALLED, REMEMBERED, WINDOW
+from analyzer.evidence.parts.job_falls import of_one_fall
 from analyzer.evidence.parts.versions import Odd, Running, odd_versions, running
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.accelerators import ACCELERATOR_INFO, ERRORS, HEALTHY, UTILIZATION
@@ -26,6 +28,8 @@ from fabrichealth.model import Finding, Place, View
 from fabrichealth.settings import Duration, seconds
 
 LINES = 6
+
+ALONE = "; it alone runs it, so that it may as well be ill of something else"
 
 
 class PartsVersionDriftSettings(DetectorSettings):
@@ -75,23 +79,22 @@ class PartsVersionDrift(Detector[PartsVersionDriftSettings]):
         fell = {name: max(one.since for one in symptoms) for name, symptoms in ill.items()}
         for odd in odd_versions(told, view.topology, model, fell):
             enough = len(odd.ill) >= self.settings.share * len(odd.devices)
-            if odd.ill and enough and odd.chance <= self.settings.doubt:
-                yield self._finding(view, odd, told, ill)
+            if not (odd.ill and enough and odd.chance <= self.settings.doubt):
+                continue
+            runs = [
+                one for one in told
+                if one.what == odd.what and one.labels[0] in odd.ill and one.version == odd.version
+            ]  # fmt: skip
+            own = {
+                one.labels[0]: [by for by in ill[one.labels[0]] if by.since > one.since]
+                for one in runs
+            }
+            ran = view.once((jobs, "events"), lambda: jobs(view.events))
+            if not of_one_fall(own, ran):
+                yield self._finding(view, odd, runs, own)
 
-    def _finding(
-        self,
-        view: View,
-        odd: Odd,
-        told: list[Running],
-        ill: Ailing,
-    ) -> Finding:
-        runs = [
-            one for one in told
-            if one.what == odd.what and one.labels[0] in odd.ill and one.version == odd.version
-        ]  # fmt: skip
-        own = [
-            symptom for one in runs for symptom in ill[one.labels[0]] if symptom.since > one.since
-        ]
+    def _finding(self, view: View, odd: Odd, runs: Sequence[Running], by_device: Ailing) -> Finding:
+        own = [symptom for mine in by_device.values() for symptom in mine]
         about = _place(view, odd)
         since = min(one.since for one in own)
         before = [one.since for one in view.before if one.about == about]
@@ -112,7 +115,7 @@ class PartsVersionDrift(Detector[PartsVersionDriftSettings]):
             because=(
                 f"{len(odd.ill)} of {len(odd.devices)} {odd.role}s with {odd.what} {odd.version} "
                 f"are ill ({listed(odd.ill)}), {odd.others_ill} of {odd.others} with others; most "
-                f"run {odd.usual} (chance {odd.chance:.1e})"
+                f"run {odd.usual} (chance {odd.chance:.1e}){ALONE if len(odd.devices) == 1 else ''}"
             ),
             victims=tuple(place for place in victims if place != about),
         )

@@ -3,6 +3,9 @@
 FATAL = frozenset({"xid:48", "xid:79", "xid:95", "xid:119", "xid:120"})
 """Double-bit ECC, fallen off the bus, uncontained ECC, GSP time-out and error."""
 
+OF_APPLICATIONS = frozenset({"xid:13", "xid:31", "xid:43", "xid:45"})
+"""Most often an application's own fault, counted by every accelerator that it ran on."""
+
 LINK_CODES = frozenset({"xid:74", *(f"xid:{code}" for code in range(144, 151))})
 """Errors of the NVLink itself: they belong to the link that is ill, if one is."""
 

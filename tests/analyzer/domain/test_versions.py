@@ -6,8 +6,10 @@ from analyzer.evidence.parts.versions import Odd, Running, odd_versions
 from fabrichealth.catalogue.accelerators import ACCELERATOR_INFO, ERRORS, HEALTHY
 from fabrichealth.catalogue.devices import DEVICE_INFO
 from fabrichealth.catalogue.ports import SYMBOL_ERRORS, UP
+from fabrichealth.events import Event
 from fabrichealth.topology import Device, Domain, Link, Topology
-from tests.analyzer.domain.pods import POLLS, Said, each, names, pod, said
+from tests.analyzer.domain.pods import POLLS, Said, each, names, pod, said, started
+from tests.analyzer.views import START
 
 EVERY = names()
 OLD = EVERY[:4]
@@ -76,6 +78,37 @@ def test_links_that_are_down_accuse_the_firmware_of_the_hosts_that_share_it() ->
     assert "5 of 5 hosts with firmware 28.39 are ill" in finding.because
     links = [place.id for place in finding.victims if place.type == "link"]
     assert links == [f"host-{n}/eth0--leaf-0/{n}" for n in range(5)]
+
+
+def fallen(at: list[int], code: str = "xid:31") -> Said:
+    """Return the errors that each of the odd accelerators counts, from its own poll on."""
+    return {
+        (ERRORS, (name, code)): [
+            float(name in OLD and n >= at[OLD.index(name)]) for n in range(POLLS)
+        ]
+        for name in EVERY
+    }
+
+
+def test_one_job_that_fell_tells_nothing_of_the_driver_it_ran_on() -> None:
+    its = [started("j", OLD), Event(START + 290.0, "job_end", {"job": "j"})]
+    at_once = fallen([30, 30, 32, 31])
+    assert said("parts_version_drift", told(OLD), at_once, events=its) == []
+    assert said("parts_version_drift", told(OLD), at_once) != []  # that it was a job nobody says
+    for others in (fallen([10, 30, 45, 60]), fallen([30] * 4, "xid:79")):
+        assert len(said("parts_version_drift", told(OLD), others, events=its)) == 1
+    two = [started("j", OLD[:2]), started("k", OLD[2:])]
+    assert len(said("parts_version_drift", told(OLD), at_once, events=two)) == 1
+
+
+def test_of_one_that_differs_alone_it_is_said_that_it_may_be_ill_of_something_else() -> None:
+    topology, every = pod(hosts=128, cards=1), names(128, 1)
+    runs: Said = {(ACCELERATOR_INFO, (name, "X", "", "", "", str(name == every[0]))): [1.0] * POLLS
+                  for name in every}  # fmt: skip
+    ill = each(HEALTHY, every[1:], 1.0) | each(HEALTHY, every[:1], 0.0)
+    (finding,) = said("parts_version_drift", runs, ill, topology=topology)
+    assert str(finding.about) == every[0]
+    assert "it alone runs it" in finding.because
 
 
 def by_role(versions: dict[str, str], ill: set[str]) -> list[Odd]:
