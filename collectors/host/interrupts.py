@@ -4,8 +4,13 @@ The share is of what was served since the last look (of all since boot at the fi
 large on large hosts, so it is read seldom. A device without a node (-1), or a host of one node, has
 no share; nor has a card that was hardly interrupted: an idle one, or one that is polled, serves its
 few commands wherever its first interrupt was put.
+
+Sockets that are split into several nodes (NPS, sub-NUMA clusters) make most interrupts of a card
+with many queues remote, and none the slower for it. What lies behind another socket is a share of
+its own, where the host tells how far its nodes are from one another.
 """
 
+from collections.abc import Collection
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,16 +19,20 @@ from collectors.host.ports import HostPort
 from collectors.maps.columns import Columns
 from collectors.protocols import proc_interrupts, sysfs
 from collectors.transports.tree import Tree
-from fabrichealth.catalogue.devices import IRQ_REMOTE
+from fabrichealth.catalogue.devices import IRQ_FAR, IRQ_REMOTE
 from fabrichealth.errors import MalformedReply
 from fabrichealth.model import Floats, Reason
 
-METRICS = (IRQ_REMOTE,)
+METRICS = (IRQ_REMOTE, IRQ_FAR)
 
 LEAST = 10.0
 """Interrupts a second of which a share is told; a port that carries something has thousands."""
 
 NODES = "sys/devices/system/node"
+
+FAR = 20
+"""Distance from which on a node lies behind another socket: what ACPI takes for a remote one
+(SLIT, 6.2.17: 10 is the node itself); nodes of one socket tell 11 to 16."""
 
 
 @dataclass(slots=True)
@@ -35,6 +44,8 @@ class HostInterrupts:
     _next: float = float("-inf")
     _looked: float | None = None
     _before: dict[int, Floats] = field(default_factory=dict)
+    _order: list[int] = field(default_factory=list)
+    """The CPUs of the last look, in the order of its columns."""
 
     def again(self) -> None:
         """Forget when the next look is due: the next capture."""
@@ -45,7 +56,7 @@ class HostInterrupts:
         if not self.period or at < self._next:
             return
         self._next = at + self.period
-        nodes = [name for name in tree.names(NODES) if _is_node(name)]
+        nodes = _nodes(tree)
         cards = [port for port in ports if port.interface or port.technology == "ib"]
         wanted = {port: _interrupts(tree, port) for port in cards}
         if len(nodes) < 2 or not any(wanted.values()):
@@ -59,36 +70,67 @@ class HostInterrupts:
             return
         least = 1.0 if self._looked is None else LEAST * (at - self._looked)
         for port, numbers in wanted.items():
-            local = _local(tree, port)
-            if (
-                local is not None
-                and (share := self._remote(numbers, counts, order, local, least)) is not None
-            ):
-                columns.take(IRQ_REMOTE, (port.device, port.port), share)
-        self._before, self._looked = counts, at
+            node = _node(tree, port)
+            if node is None or not nodes.get(node):  # a node of memory alone serves nothing
+                continue
+            served = self._served(numbers, counts, order)
+            if served.sum() < least:
+                continue
+            labels = port.device, port.port
+            columns.take(IRQ_REMOTE, labels, _outside(served, order, nodes[node]))
+            near = _near(tree, node, nodes)
+            if near:
+                columns.take(IRQ_FAR, labels, _outside(served, order, near))
+        self._before, self._order, self._looked = counts, order, at
 
-    def _remote(
-        self,
-        numbers: set[int],
-        counts: dict[int, Floats],
-        order: list[int],
-        local: set[int],
-        least: float,
-    ) -> float | None:
-        """Return the share served on other nodes; None where fewer than the least were."""
-        here = np.array([cpu in local for cpu in order])
+    def _served(self, numbers: set[int], counts: dict[int, Floats], order: list[int]) -> Floats:
+        """Return how many each CPU served since the last look, as `order` has them.
+
+        A CPU that was not there then has served nothing that is known of.
+        """
+        place = {cpu: column for column, cpu in enumerate(self._order)}
+        then = np.array([place.get(cpu, -1) for cpu in order])
         total = np.zeros(len(order))
         for number in numbers & counts.keys():
-            before = self._before.get(number)
-            now = counts[number]
-            fresh = before is None or len(before) != len(now) or bool((now < before).any())
-            total += now if before is None or fresh else now - before
-        served = float(total.sum())
-        return float(total[~here].sum()) / served if served >= least else None
+            now, before = counts[number], self._before.get(number)
+            if before is None:
+                total += now
+                continue
+            grown = np.where(then >= 0, now - before[then], 0.0)
+            total += now if bool((grown < 0).any()) else grown
+        return total
 
 
-def _is_node(name: str) -> bool:
-    return name.startswith("node") and name[4:].isdigit()
+def _outside(served: Floats, order: list[int], local: Collection[int]) -> float:
+    """Return the share of what was served on other CPUs than these."""
+    here = np.array([cpu in local for cpu in order])
+    return float(served[~here].sum()) / float(served.sum())
+
+
+def _nodes(tree: Tree) -> dict[int, set[int]]:
+    """Return the CPUs of each NUMA node, by its number; none where they cannot be read."""
+    found = {}
+    for name in tree.names(NODES):
+        if name.startswith("node") and name[4:].isdigit():
+            try:
+                found[int(name[4:])] = proc_interrupts.cpu_list(
+                    tree.read(f"{NODES}/{name}/cpulist")
+                )
+            except (OSError, MalformedReply):
+                found[int(name[4:])] = set()
+    return found
+
+
+def _near(tree: Tree, node: int, nodes: dict[int, set[int]]) -> set[int]:
+    """Return the CPUs of a node and of those of its socket; none where no distances are told."""
+    try:
+        told = tree.read(f"{NODES}/node{node}/distance").split()
+    except OSError:
+        return set()
+    if len(told) != len(nodes) or not all(word.isdigit() and len(word) < 9 for word in told):
+        return set()
+    every = zip(sorted(nodes), told, strict=True)  # as the kernel lists them: by number
+    return set().union(*(nodes[one] for one, word in every if int(word) < FAR))
 
 
 def _interrupts(tree: Tree, port: HostPort) -> set[int]:
@@ -97,14 +139,10 @@ def _interrupts(tree: Tree, port: HostPort) -> set[int]:
     return {int(name) for name in tree.names(f"{folder}/device/msi_irqs") if name.isdigit()}
 
 
-def _local(tree: Tree, port: HostPort) -> set[int] | None:
-    """Return the CPUs of the node that a port's card sits on; None where it has none."""
+def _node(tree: Tree, port: HostPort) -> int | None:
+    """Return the node that a port's card sits on; None where it has none."""
     folder = port.path.partition("/ports/")[0]
     try:
-        node = sysfs.count(tree.read(f"{folder}/device/numa_node"))
-        if node is None:
-            return None
-        raw = tree.read(f"{NODES}/node{node}/cpulist")
-        return proc_interrupts.cpu_list(raw)
+        return sysfs.count(tree.read(f"{folder}/device/numa_node"))
     except (OSError, MalformedReply):
         return None

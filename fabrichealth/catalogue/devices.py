@@ -51,6 +51,15 @@ IRQ_REMOTE = Metric(
     valid=FLAG,
 )
 
+IRQ_FAR = Metric(
+    name="host_irq_far_ratio",
+    kind=Kind.GAUGE,
+    unit=Unit.RATIO,
+    subject=Subject.PORT,
+    help="Share of the port's interrupts served on NUMA nodes behind another socket.",
+    valid=FLAG,
+)
+
 DEVICE_TEMPERATURE = Metric(
     name="device_temperature_celsius",
     kind=Kind.GAUGE,

@@ -61,6 +61,7 @@ HEALTHY: Mapping[Metric, float | Law] = {
     devices.BOOT_TIME: 1_790_000_000.0,
     devices.CLOCK_OFFSET: 0.0,
     devices.IRQ_REMOTE: 0.0,
+    devices.IRQ_FAR: 0.0,
     devices.JOBS_PENDING: 0.0,
     congestion.QUEUE_OCCUPANCY: 20_000.0,
     cooling.FLOW: 60.0,

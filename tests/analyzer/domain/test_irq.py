@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from fabrichealth.catalogue.devices import IRQ_REMOTE
+from fabrichealth.catalogue.devices import IRQ_FAR, IRQ_REMOTE
+from fabrichealth.catalogue.ports import SPEED
 from fabrichealth.model import Floats
 from tests.analyzer.domain.pods import Said, said
 
@@ -24,6 +25,26 @@ def test_ports_served_elsewhere_for_half_an_hour_are_told_by_host() -> None:
     assert "90% of the interrupts of eth1" in finding.because
     assert "2 of its 3 ports are misplaced" in finding.because
     assert [place.id for place in finding.victims] == ["host-1/eth1", "host-1/eth0"]
+
+
+def far(share: float) -> Said:
+    return {(IRQ_FAR, labels): values for (_, labels), values in shares(eth0=share).items()}
+
+
+def test_nodes_of_one_socket_are_near_and_what_lies_behind_the_other_is_told() -> None:
+    many = shares(eth0=0.9)
+    assert said("host_irq_misplaced", many | far(0.1), period=60.0) == []
+    (finding,) = said("host_irq_misplaced", many | far(0.8), period=60.0)
+    assert "80% of the interrupts of eth0 are served behind another socket" in finding.because
+    assert [line.metric for line in finding.evidence] == [IRQ_FAR]
+
+
+@pytest.mark.parametrize(("speed", "found"), [(1e9, 0), (400e9, 1), (None, 1)])
+def test_a_slow_port_needs_no_node_of_its_own(speed: float | None, found: int) -> None:
+    course = shares(eth0=0.9)
+    if speed is not None:
+        course |= {(SPEED, ("host-1", "eth0")): [speed] * LONG}
+    assert len(said("host_irq_misplaced", course, period=60.0)) == found
 
 
 def step(at: int, back: int = LONG) -> Floats:
