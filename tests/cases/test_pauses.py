@@ -165,13 +165,17 @@ def three_nics() -> dict[str, Any]:
     ]}  # fmt: skip
 
 
+@pytest.mark.parametrize("cabled", [False, True], ids=["cables unknown", "on one switch"])
 @pytest.mark.parametrize("case", of_field(28, three_nics))
 def test_totals_of_a_lifetime_are_no_news_and_direction_tells_receiver_from_victim(
-    case: Callable[[], Any], store: EmbeddedStore, tmp_path: Path
+    case: Callable[[], Any], cabled: bool, store: EmbeddedStore, tmp_path: Path
 ) -> None:
     polls = case()["polls"]
     names = sorted({poll["nic"] for poll in polls})
-    judged = Judged(store, Topology([Device(name=name, role="host") for name in names]))
+    devices = [Device(name=name, role="host") for name in names]
+    cables = [Link(a=f"{name}/eth0", b=f"leaf/{name}", technology="roce", speed_gbps=400)
+              for name in names if cabled]  # fmt: skip
+    judged = Judged(store, Topology([*devices, Device(name="leaf", role="switch")], cables))
     sources = {
         name: Host(HostSettings(), Target(name, "host", options={"port": "eth0"}), store.table)
         for name in names
@@ -190,6 +194,9 @@ def test_totals_of_a_lifetime_are_no_news_and_direction_tells_receiver_from_vict
     assert judged.about("pfc.") == [("pfc.slow_receiver", "nic-c/eth0")]
     (slow,) = judged.of("pfc.")
     assert "at most" in slow.because  # no time is counted
+    victims = {place.id for place in slow.victims}
+    assert "nic-a/eth0" not in victims
+    assert ("nic-b/eth0" in victims) == cabled  # what it waits for is known by the cables
 
 
 def steadily(polls: Polls, many: int) -> Iterator[tuple[float, list[Mapping[str, Any]]]]:
