@@ -15,11 +15,12 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.domain.allocation import allocation
 from analyzer.evidence.domain.inventory import inventory
-from analyzer.evidence.domain.lagging import SETTLING, Bounds, Lagging, lagging, readings
+from analyzer.evidence.domain.lagging import SETTLING, Lagging, lagging, readings
 from analyzer.evidence.domain.losses import WAITING, waited
 from analyzer.evidence.domain.peers import hosts_of, peers
 from analyzer.evidence.domain.rails import slow_rails
 from analyzer.evidence.domain.reasons import reasons
+from analyzer.evidence.domain.waited_for import Bounds
 from analyzer.evidence.domain.ways import (
     Way,
     by_device,

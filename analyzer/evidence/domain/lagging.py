@@ -15,13 +15,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from analyzer.evidence.domain.distribution import IDLE, Bools
+from analyzer.evidence.domain.distribution import Bools
 from analyzer.evidence.domain.inventory import Inventory, Rows
 from analyzer.evidence.domain.peers import ABSENT, Peers
 from analyzer.evidence.domain.polish import polished
 from analyzer.evidence.domain.standing_out import Lead, began, deviations, leads, scored
 from analyzer.evidence.domain.ticks import moments, sampled
-from fabrichealth.catalogue.accelerators import CLOCK, TENSOR_ACTIVE, UTILIZATION
+from analyzer.evidence.domain.waited_for import (
+    SIGNALS,
+    SLOW_CLOCK,
+    Bounds,
+    Signal,
+    may_be_role,
+    mean_of,
+    median_of,
+    others_of,
+    stands_still,
+    waited_for,
+)
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, View
 from fabrichealth.model.quantiles import row_median
@@ -38,50 +49,8 @@ IN_STEP = 60.0
 MOST_OF_HOST = 0.75
 """A host is accused where this share of its accelerators deviates."""
 
-SPINS = 0.8
-"""Peers that are busy for so much of the time may spin; where less, they have less to do."""
-
-SLACK = 0.05
-"""Whoever waits is no less busy than the one that it waits for, so much aside."""
-
 FEW, ONE_IN = 3, 8
 """So many at most may have low clocks at a time, and one in so many: more are another kind."""
-
-
-@dataclass(frozen=True)
-class Signal:
-    """One way in which whoever is waited for differs from its peers."""
-
-    metric: Metric
-    worse: int
-    """1 where it has more than its peers, -1 where it has less."""
-    floor: float
-    """The least deviation that counts, in the metric's unit or as a share of the peers' median."""
-    relative: bool
-    says: str
-    reads: str = ""
-    """What the number is, before it."""
-
-
-SLOW_CLOCK = Signal(CLOCK, -1, 0.01, True, "its clock is lower")
-LEAST_BUSY = Signal(UTILIZATION, -1, 0.01, False, "it is held up while they spin", "busy ")
-WAITS_LEAST = Signal(
-    TENSOR_ACTIVE, 1, 0.01, False, "it computes while they wait for it", "matrix units active "
-)
-SIGNALS = (SLOW_CLOCK, LEAST_BUSY, WAITS_LEAST)
-
-
-@dataclass(frozen=True)
-class Bounds:
-    """When standing out counts."""
-
-    deviations: float
-    lasting: float
-    first: float
-    busy: float
-    """Peers that work less than this have nothing to be held back from."""
-    pause: float
-    """Seconds that a job may stand still, or is not seen to move, while one of it is at work."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -150,21 +119,21 @@ def lagging(
         found = _standing_out(signal, away[signal], group, at, told.step, bounds)
         every = np.concatenate([np.empty(0, np.intp), *(places for places, _, _ in found)])
         for places, host, score in found:
-            if not _waited_for(signal, own, away, places, recent, bounds):
+            if not waited_for(signal, own, away, places, recent, bounds):
                 continue
             values = own[signal.metric][:, recent]
-            level = max(_mean(away[signal][places][:, recent]), bounds.deviations) / 2
+            level = max(mean_of(away[signal][places][:, recent]), bounds.deviations) / 2
             since, fell = _since(view, stock, group, signal, places, level, bounds.lasting)
-            if at[-1] - since < bounds.pause and _stands_still(
+            if at[-1] - since < bounds.pause and stands_still(
                 signal, own, places, recent & _deviates(away[signal][places], bounds)
             ):
                 continue
             device = host or stock.names[int(group.rows[places[0]])]
-            if not fell and device not in accused and _may_be_role(group, signal, host):
+            if not fell and device not in accused and may_be_role(group, signal, host):
                 continue
             yield Lagging(
                 group, signal, host, group.rows[places], score,
-                _mean(values[places]), _median(_others(values, every)),
+                mean_of(values[places]), median_of(others_of(values, every)),
                 since, float(at[-1]),
             )  # fmt: skip
 
@@ -207,50 +176,6 @@ def _deviates(away: Floats, bounds: Bounds) -> Bools:
     return np.asarray(beyond.mean(axis=0) >= 0.5, np.bool_)
 
 
-def _waited_for(
-    signal: Signal,
-    own: Mapping[Metric, Floats],
-    away: Mapping[Signal, Floats],
-    places: Rows,
-    recent: Bools,
-    bounds: Bounds,
-) -> bool:
-    """Return whether others wait for it, as far as can be told, and not it for them.
-
-    Peers that do nothing are not held back, and one whose matrix units rest more than theirs has
-    less to do than they, or waits itself. One that does nothing at all is a spare, unless they are
-    seen to get nowhere without it. Whoever waits spins: peers that are less busy than it have less
-    to do, as replicas that serve have, and wait for nobody.
-    """
-    load = own[UTILIZATION][:, recent]
-    theirs, its = _median(_others(load, places)), _mean(load[places])
-    if theirs < bounds.busy or (signal is not LEAST_BUSY and theirs < its - SLACK):
-        return False
-    if signal is SLOW_CLOCK and its < bounds.busy:
-        return False  # idle clocks are low
-    work = _median(_others(own[TENSOR_ACTIVE][:, recent], places))
-    if signal is LEAST_BUSY and its < IDLE:
-        return work < IDLE
-    if signal is LEAST_BUSY and np.isnan(work) and theirs < SPINS:
-        return False  # the others may as well have more to do
-    rested = _mean(away[WAITS_LEAST][places][:, recent])
-    return not rested <= -bounds.deviations
-
-
-def _stands_still(
-    signal: Signal, own: Mapping[Metric, Floats], places: Rows, recent: Bools
-) -> bool:
-    """Return whether the peers do no work meanwhile, or it is not read whether who is idle is."""
-    work = _median(_others(own[TENSOR_ACTIVE][:, recent], places))
-    return work < IDLE or (signal is LEAST_BUSY and np.isnan(work))
-
-
-def _may_be_role(group: Peers, signal: Signal, host: str) -> bool:
-    """Return whether it may differ because its work does: roles are of hosts, or of one host's."""
-    told = bool(group.role) or signal is SLOW_CLOCK
-    return not told and (bool(host) or len(group.hosts) == 1)
-
-
 def _since(
     view: View,
     stock: Inventory,
@@ -274,26 +199,10 @@ def _since(
     with np.errstate(invalid="ignore"):
         below = (away < level).sum(axis=0) * 2 > np.isfinite(away).sum(axis=0)
     since = began(~below, at)
-    usual = row_median(_others(values, places).T)
+    usual = row_median(others_of(values, places).T)
     with np.errstate(invalid="ignore"):
-        moved = usual >= _median(usual[at > at[-1] - lasting]) / 2
+        moved = usual >= median_of(usual[at > at[-1] - lasting]) / 2
     before = moved & (at < since)
-    step = _median(np.diff(at)) if len(at) > 1 else 0.0
+    step = median_of(np.diff(at)) if len(at) > 1 else 0.0
     fell = before.sum() * step >= IN_STEP and bool(below[before].mean() >= 0.5)
     return since, fell
-
-
-def _mean(values: Floats) -> float:
-    """Return the mean of what is known; NaN where nothing is."""
-    known = values[np.isfinite(values)]
-    return float(known.mean()) if len(known) else float("nan")
-
-
-def _median(values: Floats) -> float:
-    """Return the median of what is known; NaN where nothing is."""
-    known = values[np.isfinite(values)]
-    return float(np.median(known)) if len(known) else float("nan")
-
-
-def _others(values: Floats, places: Rows) -> Floats:
-    return np.delete(values, places, axis=0)
