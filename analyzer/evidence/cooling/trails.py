@@ -83,7 +83,7 @@ _masks: WeakKeyDictionary[Places, dict[tuple[Metric, str, tuple[str, ...]], NDAr
 )
 
 # Worked out once for each past, which stays until a bin closes.
-_kept: WeakKeyDictionary[Past, dict[tuple[Chosen, int, bytes], Floats]] = WeakKeyDictionary()
+_kept: WeakKeyDictionary[Past, dict[tuple[Chosen, int, int, bytes], Floats]] = WeakKeyDictionary()
 
 
 class Trails:
@@ -158,19 +158,20 @@ class Trails:
     def _read_now(self, chosen: Chosen, window: Window) -> Floats:
         numbers = window.table.of(chosen.metric)
         at = np.searchsorted(numbers, window.series)
-        mine = chosen.of(self.whole, window)[at]
-        place = self.whole.of[chosen.metric][at[mine]]
+        known = self.whole.of[chosen.metric]  # what a reading made known since is not yet among it
+        mine = chosen.of(self.whole, window)[at] & (at < len(known))
+        place = known[at[mine]]
         level = present(window.select(mine), self.hold)
         return chosen.merge(level[:, None], place, len(self.whole))[:, 0]
 
     def _past(self, chosen: Chosen) -> Floats:
         past, axis, size = self.view.past(chosen.metric), self.axis, len(self.whole)
-        key = (chosen, size, axis.starts.tobytes())
+        known = self.whole.of[chosen.metric][: len(past)]
+        key = (chosen, size, len(known), axis.starts.tobytes())
         kept = _kept.setdefault(past, {})
         if key not in kept:
-            mine = chosen.of(self.whole, past)[: len(past)]
-            place = self.whole.of[chosen.metric][: len(past)][mine]
-            merged = chosen.merge(past.values[mine], place, size)
+            mine = np.flatnonzero(chosen.of(self.whole, past)[: len(known)])
+            merged = chosen.merge(past.values[mine], known[mine], size)
             kept[key] = laid(merged, past, axis)
         return kept[key]
 
