@@ -48,9 +48,10 @@ def _energy(domain: str, rows: Sequence[Row]) -> Iterator[str]:
 
 def _machine(domain: str, rows: Sequence[Row]) -> Iterator[str]:
     for row in rows:
+        silent = f"; of {len(row['unheard'])} nothing is heard" if row["unheard"] else ""
         yield (
             f"{domain} as one machine: {row['effective']} of {row['size']} accelerators reach the "
-            f"others over {row['floor']:.0%} of their links or more"
+            f"others over {row['floor']:.0%} of their links or more{silent}"
         )
         for key, says in (
             ("cut_off", "cut off"), ("thin", "over less"), ("unheard", "nothing heard of")

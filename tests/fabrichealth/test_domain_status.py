@@ -202,6 +202,15 @@ def test_what_cannot_be_told_is_one_line(
     assert says in said.err
 
 
+def test_those_of_which_nothing_is_heard_are_said_in_the_same_line() -> None:
+    row = {"section": "machine", "effective": 1, "size": 4, "floor": 0.75, "cut_off": [], "thin": [],
+           "unheard": ["a", "b", "c"]}  # fmt: skip
+    first, second = tables("pod", [row]).splitlines()
+    assert first.startswith("pod as one machine: 1 of 4 accelerators")
+    assert first.endswith("; of 3 nothing is heard")
+    assert second == "  nothing heard of: a, b, c"
+
+
 def test_what_a_failure_costs_is_told_of_jobs_that_run_in_the_domain() -> None:
     names = {pod: [f"{pod}-{n}" for n in range(4)] for pod in "ab"}
     devices = [Device(name=name, role="accelerator", domain=pod)
