@@ -203,8 +203,8 @@ def test_what_cannot_be_told_is_one_line(
 
 
 def test_those_of_which_nothing_is_heard_are_said_in_the_same_line() -> None:
-    row = {"section": "machine", "effective": 1, "size": 4, "floor": 0.75, "cut_off": [], "thin": [],
-           "unheard": ["a", "b", "c"]}  # fmt: skip
+    row = {"section": "machine", "effective": 1, "size": 4, "floor": 0.75, "cut_off": [],
+           "thin": [], "unheard": ["a", "b", "c"]}  # fmt: skip
     first, second = tables("pod", [row]).splitlines()
     assert first.startswith("pod as one machine: 1 of 4 accelerators")
     assert first.endswith("; of 3 nothing is heard")
