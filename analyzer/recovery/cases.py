@@ -75,7 +75,14 @@ def case_of(incident: Incident, topology: Topology, told: Jobs | None = None) ->
 
 
 def part_of(culprit: Place, topology: Topology) -> str:
-    """Return what kind of part a culprit is, so that like is counted with like."""
+    """Return what kind of part a culprit is, so that like is counted with like.
+
+    A port is part of its device, and a branch of its loop: nobody counts either by itself.
+    """
+    if culprit.type == "port":
+        culprit = Place("device", culprit.id.partition("/")[0])
+    elif culprit.type == "branch":
+        culprit = Place("loop", culprit.id.partition("/")[0])
     if culprit.type == "device" and culprit.id in topology.devices:
         return topology.devices[culprit.id].role
     if culprit.type == "link" and culprit.id in topology.links:

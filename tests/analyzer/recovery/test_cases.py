@@ -44,6 +44,8 @@ JOB = start("j", -60.0, "h0-0", "h1-0")
         pytest.param(Place("device", "h0-1"), (), "accelerator", 1, 0, id="one accelerator"),
         pytest.param(Place("link", "h0/eth0--leaf/0"), (), "optical link", 4, 0, id="a rail"),
         pytest.param(Place("rack", "r1"), (), "rack", 8, 0, id="a rack"),
+        pytest.param(Place("port", "h0/eth0"), (), "host", 4, 0, id="a port of a host"),
+        pytest.param(Place("branch", "cdu-1/r1"), (), "loop", 0, 0, id="a branch of a loop"),
         pytest.param(
             Place("device", "leaf"), (Place("job", "j"), Place("job", "k")), "switch", 2, 2,
             id="jobs, of one of which the accelerators are known",
