@@ -17,6 +17,9 @@ from fabrichealth.events import Event
 from fabrichealth.model import Incident, Place
 from fabrichealth.topology import Topology
 
+LONGEST = 86_400.0
+"""Seconds that a drill lasts whose end nobody told."""
+
 
 @dataclass(frozen=True, slots=True)
 class Case:
@@ -107,10 +110,11 @@ def hit(incident: Incident, topology: Topology, told: Jobs) -> tuple[int, int]:
 def is_drill(case: Case, events: Iterable[Event], topology: Topology) -> bool:
     """Return whether a fault was made on purpose: it opened during a drill that it lies in.
 
-    A drill without a scope is of the whole site; one that nobody ended goes on.
+    A drill without a scope is of the whole site; one that nobody ended is over after `LONGEST`, or
+    a forgotten end would make drills of all faults to come.
     """
     known = (event for event in events if event.at <= case.opened_at)
     return any(
         one.end > case.opened_at and (not one.scope or in_scope(case.place, one.scope, topology))
-        for one in spans(known, "drill")
+        for one in spans(known, "drill", LONGEST)
     )

@@ -9,6 +9,9 @@ Row = Mapping[str, Any]
 
 MOST_NAMED = 6
 
+BEYOND = ": switches reduce, or speeds are written too low"
+"""What is said of a benchmark that reached more than its links could carry as a ring."""
+
 
 def tables(domain: str, rows: Sequence[Row]) -> str:
     """Return all sections that have rows, each under its heading."""
@@ -123,6 +126,7 @@ def _benchmark(domain: str, rows: Sequence[Row]) -> Iterator[str]:
         bound = "no limit known" if row["limit"] is None else (
             f"{row['of_limit']:.0%} of {row['limit'] / 1e9:.1f} GB/s"
         )  # fmt: skip
+        bound += BEYOND if row["limit"] is not None and row["of_limit"] > 1.0 else ""
         scale = f"{row['reached'] / row['first']:.0%} of the smallest" if row["first"] else "-"
         cells.append(
             (row["benchmark"], row["operation"], str(row["accelerators"]), reached, bound, scale)

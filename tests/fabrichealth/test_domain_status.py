@@ -247,6 +247,9 @@ def test_benchmarks_of_a_site_of_several_domains_are_of_none_and_have_no_limit()
         return row
 
     assert benchmark("a")["of_limit"] == pytest.approx(0.9)
+    assert "speeds are written too low" not in tables("a", [benchmark("a")])
+    beyond = {**benchmark("a"), "of_limit": 1.07}
+    assert "107% of 100.0 GB/s: switches reduce, or" in tables("a", [beyond])
     several = benchmark("a", "b")
     assert (several["domain"], several["of_limit"]) == (None, None)
     assert "in which domain each ran is not told" in tables("a", [several])

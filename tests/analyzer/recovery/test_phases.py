@@ -98,6 +98,10 @@ def test_a_fault_made_on_purpose_is_a_drill() -> None:
     assert not is_drill(CASE, [start, by_its_scope], PAGE)
     assert is_drill(CASE, [start, Event(5.0, "drill_end", {"rack": "r1"})], PAGE)
     assert not is_drill(CASE, [Event(10.0, "drill_start")], PAGE)  # the fault was there before
+    forgotten = Event(-30 * HOUR, "drill_start")
+    assert not is_drill(CASE, [forgotten], PAGE)  # nobody told its end, a day and more ago
+    week = Event(-30 * HOUR, "drill_start", more={"until": 60.0})
+    assert is_drill(CASE, [week], PAGE)  # it said how long it would be
 
 
 KINDS = ("link_drained", "link_returned", "repair_start", "repair_end", "part_touched")
