@@ -26,6 +26,7 @@ from fabrichealth.catalogue.devices import DEVICE_INFO
 from fabrichealth.kinds import PARTS_VERSION_DRIFT
 from fabrichealth.model import Finding, Place, View
 from fabrichealth.settings import Duration, seconds
+from fabrichealth.topology import Topology
 
 LINES = 6
 
@@ -90,7 +91,7 @@ class PartsVersionDrift(Detector[PartsVersionDriftSettings]):
                 for one in runs
             }
             ran = view.once((jobs, "events"), lambda: jobs(view.events))
-            if not of_one_fall(own, ran):
+            if not of_one_fall(own, ran) and not _one_link_of_many(view.topology, odd, own):
                 yield self._finding(view, odd, runs, own)
 
     def _finding(self, view: View, odd: Odd, runs: Sequence[Running], by_device: Ailing) -> Finding:
@@ -125,6 +126,14 @@ class PartsVersionDrift(Detector[PartsVersionDriftSettings]):
         devices = view.topology.devices
         said = {one.labels[0] for one in running(view)} & devices.keys()
         return len(said) / len(devices) if devices else 0.0
+
+
+def _one_link_of_many(topology: Topology, odd: Odd, by_device: Ailing) -> bool:
+    """Return whether one device alone differs and one of its links alone is ill: it is the link."""
+    if len(odd.devices) > 1:
+        return False
+    ill = {place for mine in by_device.values() for one in mine for place in one.ill or (None,)}
+    return len(ill) == 1 and None not in ill and len(topology.links_of[odd.devices[0]]) > 1
 
 
 def _place(view: View, odd: Odd) -> Place:

@@ -103,12 +103,29 @@ def test_one_job_that_fell_tells_nothing_of_the_driver_it_ran_on() -> None:
 
 def test_of_one_that_differs_alone_it_is_said_that_it_may_be_ill_of_something_else() -> None:
     topology, every = pod(hosts=128, cards=1), names(128, 1)
-    runs: Said = {(ACCELERATOR_INFO, (name, "X", "", "", "", str(name == every[0]))): [1.0] * POLLS
+    polls = 12  # a minute apart
+    runs: Said = {(ACCELERATOR_INFO, (name, "X", "", "", "", str(name == every[0]))): [1.0] * polls
                   for name in every}  # fmt: skip
-    ill = each(HEALTHY, every[1:], 1.0) | each(HEALTHY, every[:1], 0.0)
-    (finding,) = said("parts_version_drift", runs, ill, topology=topology)
+    ill = each(HEALTHY, every[1:], 1.0, polls) | each(HEALTHY, every[:1], 0.0, polls)
+    (finding,) = said("parts_version_drift", runs, ill, topology=topology, period=60.0)
     assert str(finding.about) == every[0]
     assert "it alone runs it" in finding.because
+
+
+@pytest.mark.parametrize("ill", [1, 2], ids=["one link", "two links"])
+def test_one_ill_link_of_the_one_host_that_differs_is_the_links_own_trouble(ill: int) -> None:
+    topology, every = pod(hosts=128, cards=1, rails=3), [f"host-{n}" for n in range(128)]
+    polls = 12  # a minute apart
+    told_by: Said = {(DEVICE_INFO, (name, "", str(name == every[7]), "", "")): [1.0] * polls
+                     for name in every}  # fmt: skip
+    for n, name in enumerate(every):
+        for rail in range(3):
+            ends = [(name, f"eth{rail}")] + [(f"leaf-{rail}", str(n))] * (n == 7)
+            for end in ends:
+                told_by[UP, end] = [float(n != 7 or rail >= ill or poll < 8)
+                                    for poll in range(polls)]  # fmt: skip
+    found = said("parts_version_drift", told_by, topology=topology, period=60.0)
+    assert [str(one.about) for one in found] == ([every[7]] if ill == 2 else [])
 
 
 def by_role(versions: dict[str, str], ill: set[str]) -> list[Odd]:
