@@ -9,12 +9,13 @@ import pytest
 
 from collectors.source import Target
 from collectors.sources.host import Host, HostSettings
-from fabrichealth.catalogue.ports import LINK_DOWNS, PORT_INFO
+from fabrichealth.catalogue.ports import LINK_DOWNS, PORT_INFO, RX_BYTES, SPEED, TX_BYTES, UP
 from fabrichealth.counters import increases
 from fabrichealth.kinds import LINK_DEGRADED_SPEED, LINK_FLAPPING
 from fabrichealth.model import Incident, Place
 from fabrichealth.store.embedded import EmbeddedStore
-from tests.cases.field import Watched, at_hand, of_json
+from tests.cases.field import CASES, Watched, at_hand, of_json
+from tests.cases.test_infiniband_sysfs import COUNTERS
 from tests.fixtures import readings
 
 pytestmark = at_hand
@@ -123,3 +124,37 @@ def test_c10_a_port_at_a_quarter_of_its_peers_is_the_one_finding(
     assert incident.culprit == Place("port", "gpu-c1/mlx5_3/1")
     assert "100 Gb/s instead of 400 Gb/s as its peers have" in incident.because
     assert watched.closed == []
+
+
+def test_c06_one_odd_device_or_file_does_not_stop_the_rest(store: EmbeddedStore) -> None:
+    watched = host(store, "node-1")
+    poll = watched.read(CASES / "c06.json", 1_764_410_400.0)
+    counted = {
+        name: sum(
+            ("node-1", f"{name}/1") in readings(poll, store.table, metric) for metric in COUNTERS
+        )
+        for name in ("mlx5_0", "mlx5_1", "irdma0")
+    }
+    assert counted == {"mlx5_0": 6, "mlx5_1": 5, "irdma0": 0}
+    assert readings(poll, store.table, UP)["node-1", "irdma0/1"] == 1.0
+    refused = [one.labels["port"] for one in poll.refused]
+    assert refused.count("mlx5_1/1") == 1  # the one with the read error
+    assert "mlx5_0/1" not in refused
+    assert poll.missing == []  # success
+
+
+def test_c07_data_counters_count_words_of_four_bytes(store: EmbeddedStore, tmp_path: Path) -> None:
+    watched, file = host(store, "node-1"), tmp_path / "tree.json"
+    polls = of_json("c07")["polls"]
+    for poll in polls:
+        file.write_text(json.dumps({"files": poll["files"]}))
+        watched.read(file, float(poll["t"]))
+    port = "node-1", "mlx5_0/1"
+    rates = []
+    for metric in (TX_BYTES, RX_BYTES):
+        first, second = watched.stored(metric, *port).values()
+        rates.append((second - first) / (polls[1]["t"] - polls[0]["t"]))
+    assert rates == [6.0e9, 90e6]
+    (speed,) = set(watched.stored(SPEED, *port).values())
+    assert 8 * rates[0] / speed == pytest.approx(0.48)
+    assert "bytes" in str(TX_BYTES)
