@@ -127,6 +127,11 @@ def _of_role(
     usual, many = count.most_common(1)[0]
     if many <= MAJORITY * len(versions):
         return
+    cards = {*usual.split(",")}
+    for name, version in versions.items():
+        if cards > {*version.split(",")}:
+            versions[name] = usual  # a card less says nothing: it is gone, and runs nothing else
+    count = Counter(versions.values())
     sick = {name for name, one in devices.items() if ill.get(name, -inf) > one.since}
     for version in sorted(count.keys() - {usual}):
         mine = tuple(sorted(name for name, own in versions.items() if own == version))

@@ -154,6 +154,13 @@ def test_chance_is_fishers_and_counts_how_many_odd_versions_were_looked_at() -> 
     assert second.chance == 1.0
 
 
+def test_a_host_of_which_a_card_is_gone_runs_no_other_version() -> None:
+    versions = {f"h{n}": "28.39,32.41" for n in range(18)}
+    assert by_role(versions | {"gone": "28.39"}, {"gone"}) == []
+    (odd,) = by_role(versions | {"gone": "28.39", "other": "28.39,32.40"}, {"gone"})
+    assert (odd.version, odd.devices, odd.others_ill) == ("28.39,32.40", ("other",), 1)
+
+
 def test_a_role_without_a_usual_version_has_no_odd_ones() -> None:
     versions = {f"h{n}": str(n % 3) for n in range(12)}
     assert by_role(versions, set(versions)) == []
