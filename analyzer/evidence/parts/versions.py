@@ -101,14 +101,16 @@ def odd_versions(
     """Yield the versions that differ from what most of a role run, with who of them is ill.
 
     `ill` tells of each that is ill when it fell ill last (unix seconds). `model` tells what
-    accelerators are; others are what the topology says. Devices of no known role have no peers.
+    accelerators are; others are what the topology says, else what they say of themselves. Devices
+    of no known role have no peers.
     """
     by_role: dict[tuple[str, str, str], dict[str, Running]] = defaultdict(dict)
     for one in told:
         row = topology.devices.get(one.labels[0])
         role = row.role if row else "accelerator" if one.labels[0] in model else ""
         if role:
-            sort = model.get(one.labels[0]) or (row.model if row else "")
+            said = one.labels[one.metric.labels.index("model")]
+            sort = model.get(one.labels[0]) or (row.model if row else "") or said
             by_role[role, sort, one.what][one.labels[0]] = one
     found = [
         odd

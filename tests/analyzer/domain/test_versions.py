@@ -161,6 +161,21 @@ def test_a_host_of_which_a_card_is_gone_runs_no_other_version() -> None:
     assert (odd.version, odd.devices, odd.others_ill) == ("28.39,32.40", ("other",), 1)
 
 
+def test_hosts_of_another_make_run_no_odd_version_of_this_one() -> None:
+    names = [f"h{n:02}" for n in range(20)]
+    rows = [
+        Running(DEVICE_INFO, (name, "old" if n < 4 else "new", str(n < 4), "", ""), "firmware",
+                str(n < 4), 0.0)
+        for n, name in enumerate(names)
+    ]  # fmt: skip
+    ill = dict.fromkeys(names[:4], 0.0)
+    unwritten = Topology([Device(name=name, role="host") for name in names])
+    assert list(odd_versions(rows, unwritten, {}, ill)) == []
+    alike = Topology([Device(name=name, role="host", model="same") for name in names])
+    (odd,) = odd_versions(rows, alike, {}, ill)  # what is written wins
+    assert odd.devices == tuple(names[:4])
+
+
 def test_a_role_without_a_usual_version_has_no_odd_ones() -> None:
     versions = {f"h{n}": str(n % 3) for n in range(12)}
     assert by_role(versions, set(versions)) == []
