@@ -59,13 +59,13 @@ class HostIrqMisplaced(Detector[HostIrqMisplacedSettings]):
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each host with misplaced ports."""
-        slow = self._slow(view)
-        told: set[str] = set()
-        for metric in (IRQ_FAR, IRQ_REMOTE):
-            window = view[metric]
-            hosts = {window.labels(row)[0] for row in range(len(window))} - told
-            told |= hosts
-            yield from self._of(window, metric, hosts, slow, view)
+        far = view[IRQ_FAR]
+        yield from self._of(far, IRQ_FAR, self._misplaced(far, view), view)
+        near = self._misplaced(view[IRQ_REMOTE], view)
+        if near:  # of hosts that tell what is far that alone counts
+            telling = {far.labels(row)[0] for row in range(len(far))}
+            near = {host: rows for host, rows in near.items() if host not in telling}
+        yield from self._of(view[IRQ_REMOTE], IRQ_REMOTE, near, view)
 
     def _slow(self, view: View) -> set[Labels]:
         """Return the ports that are too slow to suffer."""
@@ -73,20 +73,28 @@ class HostIrqMisplaced(Detector[HostIrqMisplacedSettings]):
         rows = np.flatnonzero(speeds.value < self.settings.least_speed)
         return {speeds.labels(row) for row in rows.tolist()}
 
-    def _of(
-        self, window: Window, metric: Metric, asked: set[str], slow: set[Labels], view: View
-    ) -> Iterator[Finding]:
-        """Yield what is misplaced of some hosts by one of both shares."""
-        if not asked:
-            return
-        since, held = unbroken(window.values >= self.settings.share, window)
+    def _misplaced(self, window: Window, view: View) -> dict[str, list[int]]:
+        """Return the misplaced ports of each host, as rows of a window."""
+        if not len(window):
+            return {}
+        _, held = unbroken(window.values >= self.settings.share, window)
         covered = fresh(window) & (window.coverage >= self.settings.min_coverage)
         misplaced = covered & (held >= self.settings.hold)
         hosts: dict[str, list[int]] = {}
+        slow = self._slow(view) if misplaced.any() else set()
         for row in np.flatnonzero(misplaced).tolist():
-            host, _ = labels = window.labels(row)
-            if host in asked and labels not in slow:
-                hosts.setdefault(host, []).append(row)
+            labels = window.labels(row)
+            if labels not in slow:
+                hosts.setdefault(labels[0], []).append(row)
+        return hosts
+
+    def _of(
+        self, window: Window, metric: Metric, hosts: dict[str, list[int]], view: View
+    ) -> Iterator[Finding]:
+        """Yield what is misplaced of each host by one of both shares."""
+        if not hosts:
+            return
+        since, _ = unbroken(window.values >= self.settings.share, window)
         before = {str(one.about): one.since for one in view.before}
         for host, rows in hosts.items():
             began = min(float(since[row]) for row in rows)
