@@ -79,10 +79,10 @@ class Judge:
         ledger: Ledger,
         policy: Policy | None = None,
         *,
-        tells_links: bool = True,
+        tells_series: bool = True,
         ours: Jurisdiction | None = None,
     ) -> None:
-        """`tells_links` asks for the verdict series of domains' links; a replay needs none.
+        """`tells_series` asks for verdict series; a replay needs none.
 
         `ours` is what is told here, where several judge a site; everything if it is not given.
         """
@@ -98,7 +98,7 @@ class Judge:
         self.ledger = ledger
         self._policy = policy or Policy()
         self._viewing = Viewing(store, every, ALSO_REMEMBERED)
-        self._tells_links = tells_links
+        self._tells_series = tells_series
         self._interconnects = Interconnects(self._viewing, self._policy.capacity_floor)
         self._events: list[Event] = []
         self._forgotten = -1
@@ -151,6 +151,11 @@ class Judge:
             for incident in step.changed:
                 incident.data_quality = quality(incident, states, self.topology)
         changed, closed = self._of_ours(step.changed, step.closed)
+        series = self._series(now, events) if self._tells_series else []
+        return Outcome(now, found, changed, closed, series)
+
+    def _series(self, now: float, events: Sequence[Event]) -> list[Verdict]:
+        """Return the verdict series that are told here, after the incidents of this pass."""
         told = frozenset(one.incident for one in self.ledger.incidents if self._ours.holds(one))
         said = [
             *verdicts(self.ledger, self._cost, self.topology),
@@ -159,9 +164,7 @@ class Judge:
             *happened(events, now),
             *self._of_links(now, events),
         ]
-        return Outcome(
-            now, found, changed, closed, [one for one in said if self._ours.tells(one, told)]
-        )
+        return [one for one in said if self._ours.tells(one, told)]
 
     @property
     def open(self) -> list[Incident]:
@@ -200,7 +203,7 @@ class Judge:
 
     def _of_links(self, now: float, events: Sequence[Event]) -> list[Verdict]:
         """Return what is told of the links of domains, after the incidents of this pass."""
-        if not self._tells_links or not self.topology.domains:
+        if not self.topology.domains:
             return []
         if not self._interconnects.due(now):
             return self._interconnects.said
@@ -228,8 +231,9 @@ class Judge:
         coverage = 0.0
         try:
             self.ledger.before[name] = found_now(detector.judge(view), before, self._moments)
-            self._said[name] = list(detector.verdicts(view, kept))
-            coverage = detector.coverage(view)
+            if self._tells_series:
+                self._said[name] = list(detector.verdicts(view, kept))
+                coverage = detector.coverage(view)
             self._failing.discard(name)
         except StoreError:
             raise

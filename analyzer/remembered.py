@@ -128,8 +128,10 @@ def _take_steady(
         return
     before, then = past.value[row], past.seen_at[row]
     known = np.isfinite(before)
-    s, k = np.nonzero(np.diff(values, axis=1, prepend=before[:, None]) != 0)
-    s, k = (column[(k > 0) | known[s]] for column in (s, k))
+    moved = np.empty(values.shape, bool)
+    moved[:, 0] = known & (values[:, 0] != before)
+    np.not_equal(values[:, 1:], values[:, :-1], out=moved[:, 1:])
+    s, k = np.nonzero(moved)
     at = lines[clock[s], k]
     earlier = np.where(k > 0, lines[clock[s], k - 1], then[s])
     former = np.where(k > 0, values[s, k - 1], before[s])

@@ -63,7 +63,7 @@ class Replay:
             self.detectors,
             Ledger() if ledger is None else ledger,
             self.policy,
-            tells_links=False,
+            tells_series=False,
         )
         judge.tell(self.events)
         reach = max(LONGEST_SILENCE, 3 * min(period, LONGEST_PERIOD))

@@ -123,16 +123,7 @@ def increases(values: Floats, times: Floats, most_per_second: float = np.inf) ->
     be a 32-bit wrap is undone, since old recorders left wraps in; any other is a reset, whose
     amount is the new value. Steps faster than `most_per_second` are dropped as data errors.
     """
-    finite = np.isfinite(values)
-    index = np.where(finite, np.arange(values.shape[1]), -1)
-    previous = np.full(values.shape, -1)
-    if values.shape[1] > 1:
-        previous[:, 1:] = np.maximum.accumulate(index, axis=1)[:, :-1]
-    known = finite & (previous >= 0)
-    safe = np.maximum(previous, 0)
-    before = np.take_along_axis(values, safe, axis=1)
-    seconds = np.where(known, times - np.take_along_axis(times, safe, axis=1), np.nan)
-    amount = np.where(known, values - before, np.nan)
+    before, seconds, amount = _steps(values, times)
     fell = amount < 0
     top = float(1 << 32)
     wrapped = fell & (before > NEAR_TOP * top) & (before < top)
@@ -145,3 +136,21 @@ def increases(values: Floats, times: Floats, most_per_second: float = np.inf) ->
         wild = amount > most
         amount = np.where(wild | (seconds <= 0), np.nan, amount)
     return Increases(amount, np.where(np.isfinite(amount), seconds, np.nan), reset)
+
+
+def _steps(values: Floats, times: Floats) -> tuple[Floats, Floats, Floats]:
+    """Return the value before each, the seconds since, and the difference; NaN where unknown."""
+    finite = np.isfinite(values)
+    if finite.all():  # nearly always: what is before is the column before
+        before, earlier = np.full(values.shape, np.nan), np.full(values.shape, np.nan)
+        before[:, 1:], earlier[:, 1:] = values[:, :-1], times[:, :-1]
+        return before, times - earlier, values - before
+    index = np.where(finite, np.arange(values.shape[1]), -1)
+    previous = np.full(values.shape, -1)
+    if values.shape[1] > 1:
+        previous[:, 1:] = np.maximum.accumulate(index, axis=1)[:, :-1]
+    known = finite & (previous >= 0)
+    safe = np.maximum(previous, 0)
+    before = np.take_along_axis(values, safe, axis=1)
+    seconds = np.where(known, times - np.take_along_axis(times, safe, axis=1), np.nan)
+    return before, seconds, np.where(known, values - before, np.nan)

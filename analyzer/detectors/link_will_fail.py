@@ -17,7 +17,7 @@ from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.causes.signs import Symptom, sign
-from analyzer.evidence.link.forecast import Crossing, crossing
+from analyzer.evidence.link.forecast import Crossing, Proof, crossing
 from analyzer.evidence.link.gathering import line_rates, port_states
 from analyzer.evidence.link.margins import DAY, RECALLED, Margins, margins, shrinking
 from analyzer.evidence.link.receivers import receivers
@@ -137,6 +137,7 @@ class LinkWillFail(Detector[LinkWillFailSettings]):
 
     def _look(self, view: View) -> "_Looked":
         own, looked = self.settings, _Looked()
+        proof = Proof(own.least_past / DAY, own.quick_db)
         told = {one.about for one in view.before}
         table = view.changes(UP).table
         ends = receivers(table, view.topology)
@@ -158,11 +159,8 @@ class LinkWillFail(Detector[LinkWillFailSettings]):
                 if port in told:
                     left = float(np.median(values[known[-NEWEST:]]))
                     looked.left[port] = min(left, looked.left.get(port, inf))
-                found = crossing(one.at, values, view.now)
+                found = crossing(one.at, values, view.now, proof)
                 if found is None or found.p50 * DAY > own.horizon:
-                    continue
-                lasted = float(one.at[known[-1]]) - found.began
-                if lasted < own.least_past and -found.slowest * lasted / DAY < own.quick_db:
                     continue
                 looked.falling.append(_Falling(port, one, row, found, float(one.at[known[-1]])))
         return looked

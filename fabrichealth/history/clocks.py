@@ -9,6 +9,8 @@ counters) they are on clocks of their own. Periods may differ: every sixth poll 
 A series keeps the clock that its first piece got.
 """
 
+from hashlib import blake2b
+
 import numpy as np
 
 from fabrichealth.metric import Metric, Subject
@@ -18,8 +20,9 @@ SOURCE = "history"
 """What polls, in the names of these clocks; the target is `device=leaf-01`, then `#2`, .."""
 
 SHARED = 0.5
-MOST_CLOCKS = 16
-"""Beyond so many of one thing the last is shared: where nothing coincides, more do not help."""
+MOST_CLOCKS = 128
+"""Beyond so many of one thing the first are shared in turn: ports that are read one by one have
+time stamps of their own each, but where nothing coincides more clocks do not help."""
 
 
 class Clocks:
@@ -29,6 +32,10 @@ class Clocks:
         self._table = table
         self._of_series: dict[int, int] = {}
         self._of_owner: dict[tuple[str, ...], list[tuple[int, Floats]]] = {}
+        self._exact: dict[tuple[tuple[str, ...], bytes], int] = {}
+        """Clock by the very time stamps: nearly every series has those of another."""
+        self._shared: dict[tuple[str, ...], int] = {}
+        """How many series of a thing have a clock that is not theirs."""
 
     def clock(self, series: int, at: Floats) -> int:
         """Return the clock of a series first seen at these times (unix seconds, ascending)."""
@@ -36,20 +43,22 @@ class Clocks:
         if found is None:
             metric = self._table.metric(series)
             owner = owner_of(metric, self._table.labels(series))
-            found = self._of_series[series] = self._together(owner, at)
+            exact = (owner, blake2b(at.tobytes()).digest())
+            if exact not in self._exact:
+                self._exact[exact] = self._together(owner, at)
+            found = self._of_series[series] = self._exact[exact]
         return found
 
     def _together(self, owner: tuple[str, ...], at: Floats) -> int:
         known = self._of_owner.setdefault(owner, [])
         for place, (clock, times) in enumerate(known):
-            if len(times) == len(at) and (times == at).all():
-                return clock
             if coincide(times, at):
                 if at[0] < times[0] or at[-1] > times[-1]:
                     known[place] = (clock, np.union1d(times, at))
                 return clock
         if len(known) >= MOST_CLOCKS:
-            return known[-1][0]
+            turn = self._shared[owner] = self._shared.get(owner, -1) + 1
+            return known[turn % MOST_CLOCKS][0]
         name = "=".join(owner) + (f"#{len(known) + 1}" if known else "")
         clock = self._table.clock(SOURCE, name)
         known.append((clock, at))

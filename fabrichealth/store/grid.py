@@ -20,6 +20,9 @@ MEAN_DIGITS = 2
 NEAR = 4
 """Columns around a guess that are looked at first."""
 
+COUNTED = 1 << 15
+"""Numbers that lie within so many are counted and not sorted."""
+
 HUGE = 1e30
 """No instrument reads this; means of such numbers are only kept from overflowing."""
 
@@ -159,6 +162,9 @@ class Grid:
 
     def window(self, metric: Metric, table: SeriesTable, until: float, seconds: float) -> Window:
         """Return (until - seconds, until] right-aligned, as `fabrichealth.model.aligned` would."""
+        if not len(self):
+            none = np.empty((0, 0))
+            return Window(metric, table, self.series, none, none, self.series, until, seconds)
         end, start = self._read_by(until), self._read_by(until - seconds)
         width = int((end - start).max(initial=0))
         polled = end > start
@@ -182,15 +188,32 @@ def _cut(values: Floats, start: Ints, end: Ints, width: int, *, right: bool) -> 
     """
     size = values.shape[1] + 1
     pairs = start * size + end
-    kinds, number = np.unique(pairs, return_counts=True)
     out = np.empty((len(values), width))
-    for rank, pair in enumerate(kinds[np.argsort(-number, kind="stable")].tolist()):
+    for rank, pair in enumerate(_most_first(pairs)):
         first, stop = divmod(pair, size)
         mine = np.flatnonzero(pairs == pair) if rank else slice(None)
         left = width - (stop - first) if right else 0
         out[mine, :left], out[mine, left + stop - first :] = np.nan, np.nan
         out[mine, left : left + stop - first] = values[mine, first:stop]
     return out
+
+
+def _most_first(numbers: Ints) -> list[int]:
+    """Return the distinct numbers, the most frequent first."""
+    if not len(numbers):
+        return []
+    least, most = int(numbers.min()), int(numbers.max())
+    if least == most:
+        return [least]
+    if most - least <= max(COUNTED, len(numbers)):  # counting beats sorting
+        number = np.bincount(numbers - least)
+        kinds = np.flatnonzero(number)
+        number = number[kinds]
+        kinds += least
+    else:
+        kinds, number = np.unique(numbers, return_counts=True)
+    found: list[int] = kinds[np.argsort(-number, kind="stable")].tolist()
+    return found
 
 
 def has_any(values: Floats) -> NDArray[np.bool_]:

@@ -1,6 +1,7 @@
 """Gridding: runs become a grid, and grids become one."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TypeVar
 
 import numpy as np
@@ -21,9 +22,10 @@ def gridded(runs: Runs) -> Grid:
     if not len(runs.series):
         return Grid.empty()
     regular, rest = _regular(runs)
+    grids = [_transposed(regular)] if regular else []
     if rest is not None:
-        regular.append(_scattered(rest))
-    return _beside(regular)
+        grids.append(_scattered(rest))
+    return _beside(grids)
 
 
 def _scattered(runs: Runs) -> Grid:
@@ -37,12 +39,30 @@ def _scattered(runs: Runs) -> Grid:
     return Grid(series, owner, clocks.astype(np.int32), times, values)
 
 
-def _regular(runs: Runs) -> tuple[list[Grid], Runs | None]:
-    """Return grids of the clocks that read the same series at each poll, and what is left.
+@dataclass(frozen=True)
+class _Polled:
+    """Clocks that read the same series at each poll, all as many and as often.
+
+    `clocks[c]` read `values[c, k, e]` of `series[c, e]` at `at[c, k]`.
+    """
+
+    clocks: Ids
+    at: Floats
+    series: Ids
+    values: Floats
+
+    @property
+    def owners(self) -> Ints:
+        """Which of the clocks each series belongs to, flat."""
+        return np.repeat(np.arange(len(self.clocks)), self.series.shape[1])
+
+
+def _regular(runs: Runs) -> tuple[list[_Polled], Runs | None]:
+    """Return the clocks that read the same series at each poll, and what is left.
 
     That is nearly all of them, and for these a transposition does.
     """
-    order = np.lexsort((runs.at, runs.clock))
+    order = _clock_by_clock(runs)
     clock, at, count = runs.clock[order], runs.at[order], runs.count[order]
     new = np.diff(clock, prepend=clock[:1] - 1) != 0
     first = np.flatnonzero(new)
@@ -53,7 +73,7 @@ def _regular(runs: Runs) -> tuple[list[Grid], Runs | None]:
     shape = np.where(same, polls * (int(count.max()) + 1) + count[first], 0)
     kinds = [int(kind) for kind in np.unique(shape) if kind]
     start = (np.cumsum(runs.count) - runs.count)[order]
-    grids = []
+    polled = []
     left = np.ones(len(clock), bool)
     for kind in kinds if len(kinds) <= MOST_SHAPES else ():
         mine = first[shape == kind]
@@ -68,14 +88,21 @@ def _regular(runs: Runs) -> tuple[list[Grid], Runs | None]:
             continue
         left[run] = False
         given = _polls(runs.values, start[run], each)
-        values = np.ascontiguousarray(given.transpose(0, 2, 1)).reshape(-1, many)
-        owner = np.repeat(np.arange(len(run)), each)
-        grids.append(Grid(series[:, 0].ravel(), owner, clock[run[:, 0]], at[run], values))
+        polled.append(_Polled(clock[run[:, 0]], at[run], series[:, 0], given))
     if not left.any():
-        return grids, None
+        return polled, None
     keep = np.zeros(len(clock), bool)
     keep[order[left]] = True
-    return grids, runs if not grids else runs.within(np.repeat(keep, runs.count))
+    return polled, runs if not polled else runs.within(np.repeat(keep, runs.count))
+
+
+def _clock_by_clock(runs: Runs) -> NDArray[np.intp]:
+    """Return the order by clock, and of each clock by time; equal ones stay in order."""
+    order = np.argsort(runs.clock, kind="stable")
+    clock, at = runs.clock[order], runs.at[order]
+    if ((at[1:] < at[:-1]) & (clock[1:] == clock[:-1])).any():  # some came late
+        order = np.lexsort((runs.at, runs.clock))
+    return order
 
 
 def _polls(column: NDArray[Number], start: Ints, each: int) -> NDArray[Number]:
@@ -86,6 +113,31 @@ def _polls(column: NDArray[Number], start: Ints, each: int) -> NDArray[Number]:
     else:
         polls = column[start[:, :, None] + np.arange(each)]
     return polls
+
+
+def _transposed(parts: Sequence[_Polled]) -> Grid:
+    """Return clocks of several shapes as one grid: every value is moved once."""
+    width = max(part.at.shape[1] for part in parts)
+    series = np.concatenate([part.series.ravel() for part in parts])
+    clocks = np.concatenate([part.clocks for part in parts])
+    first = np.cumsum([0, *(len(part.clocks) for part in parts)])
+    by_clock = np.argsort(clocks)
+    place = np.empty(len(clocks), np.int64)
+    place[by_clock] = np.arange(len(clocks))
+    owner = np.concatenate([part.owners + at for part, at in zip(parts, first, strict=False)])
+    clock = place[owner]
+    order = np.lexsort((clock, series))
+    row = np.empty(len(order), np.int64)
+    row[order] = np.arange(len(order))
+    values, done = np.empty((len(order), width)), 0
+    for part in parts:
+        number, polls = part.series.size, part.at.shape[1]
+        mine = row[done : done + number].reshape(part.series.shape)
+        values[mine, :polls] = part.values.transpose(0, 2, 1)
+        values[mine, polls:] = np.nan
+        done += number
+    times = np.concatenate([widened(part.at, width) for part in parts])[by_clock]
+    return Grid(series[order], clock[order], clocks[by_clock], times, values)
 
 
 def _beside(grids: Sequence[Grid]) -> Grid:

@@ -69,7 +69,8 @@ class Reading:
             keep_after = end - kept.seconds
             kept.extend(self._head.runs(number, kept.seen), seen, keep_after)
             if end > kept.stop:
-                ahead = kept.ahead * max(1.0, READ_AT_ONCE_BYTES / max(kept.bytes, 1))
+                held = max(kept.stop - kept.start, 1.0)
+                ahead = max(AHEAD_SECONDS, READ_AT_ONCE_BYTES * held / max(kept.bytes, 1))
                 stop = self._stop(number, end, kept.seconds, ahead)
                 more = self.raw(metric, kept.stop, stop).between(kept.stop, stop)
                 past = kept.used().between(keep_after, kept.stop)

@@ -17,7 +17,7 @@ from fabrichealth.catalogue.ports import PORT_INFO, SPEED, SYMBOL_ERRORS, UP
 from fabrichealth.catalogue.verdicts import LINK_HEALTH
 from fabrichealth.catalogue.watchers import SOURCE_UP
 from fabrichealth.errors import SiteError
-from fabrichealth.history import HistoryReport
+from fabrichealth.history import HistoryReport, clocks
 from fabrichealth.metric import Metric
 from fabrichealth.model import Reason
 from fabrichealth.store.embedded import EmbeddedStore
@@ -303,6 +303,36 @@ def test_metrics_of_a_port_may_come_at_their_own_pace(store: EmbeddedStore, tmp_
     assert all((window.coverage > 0.97).all() for window in windows)
     assert [sorted(set(w.clock.tolist())) for w in windows] == [[0], [0], [1]]
     assert [target for _, target in store.table.clocks()] == ["device=leaf-01", "device=leaf-01#2"]
+
+
+def test_ports_that_are_read_one_by_one_are_on_clocks_of_their_own(
+    store: EmbeddedStore, tmp_path: Path
+) -> None:
+    """Else each port's row would hold a column for every poll of every port."""
+    polls = [float(at) for at in range(10, 310, 10)]
+    read(
+        store,
+        tmp_path,
+        *(line(UP, [1] * 30, [at + n / 8 for at in polls], port=str(n)) for n in range(40)),
+    )
+    window = store.window(UP, BASE + 310.0, 310.0)
+    assert window.values.shape == (40, 30)
+    assert len(set(window.clock.tolist())) == 40
+
+
+def test_things_without_a_common_time_share_their_clocks_in_turn(
+    store: EmbeddedStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(clocks, "MOST_CLOCKS", 4)
+    polls = [float(at) for at in range(10, 310, 10)]
+    read(
+        store,
+        tmp_path,
+        *(line(UP, [1] * 30, [at + n / 8 for at in polls], port=str(n)) for n in range(12)),
+    )
+    window = store.window(UP, BASE + 310.0, 310.0)
+    assert np.isfinite(window.values).sum() == 12 * 30
+    assert sorted(np.bincount(window.clock).tolist()) == [3, 3, 3, 3]
 
 
 def test_watchers_and_verdicts_come_through(store: EmbeddedStore, tmp_path: Path) -> None:

@@ -41,12 +41,6 @@ FEW = 4
 
 MOST_BREAKS, MOST_STEPS = 4, 3
 
-CYCLES = 2.0
-"""Days: on a shorter stretch a daily cycle looks like a fall, ..."""
-
-STEEP = 1.5
-""".. unless it has lost so many dB."""
-
 LEAST_LOST = 0.5
 """dB: light and signal wander by tenths within days, and a fall that is less may be that."""
 
@@ -55,6 +49,24 @@ SEASONED = 4.0
 
 SAME_HOUR = 1.0 / 12.0
 """.. hours that lie so much of a day apart at the most; a past is kept by four hours."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What a fall must show to be believed."""
+
+    least_past: float = 2.0
+    """Days: on a shorter stretch a daily cycle looks like a fall, ..."""
+    quick_db: float = 1.5
+    """.. unless it has lost so many dB."""
+
+    def slight(self, lasted: Floats, per_day: Floats) -> NDArray[np.bool_]:
+        """Return which falls (days, dB a day) are too short for how little they have lost."""
+        short = np.asarray(lasted < self.least_past, np.bool_)
+        return short & (-per_day * lasted < self.quick_db)
+
+
+PROOF = Proof()
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +88,7 @@ class Crossing:
     points: int
 
 
-def crossing(at: Floats, margin: Floats, now: float) -> Crossing | None:
+def crossing(at: Floats, margin: Floats, now: float, proof: Proof = PROOF) -> Crossing | None:
     """Return when a margin (dB, at unix seconds, NaN unknown) is used up, None if that is not told.
 
     The draws start from a fixed seed: the same readings give the same forecast.
@@ -85,19 +97,20 @@ def crossing(at: Floats, margin: Floats, now: float) -> Crossing | None:
     at, margin = at[known], margin[known]
     if len(at) < LEAST_POINTS or at[-1] <= at[0]:
         return None
-    first = last_stretch(at, margin)
+    first = last_stretch(at, margin, proof)
     at, margin = at[first:], margin[first:]
     if len(at) < LEAST_POINTS:
         return None
     slope = theil_sen(at, margin)
     days = (at - now) / DAY
     level = float(np.median(margin - slope * days))
-    if slope >= 0 or level <= 0 or _breathes(at, margin, slope):
+    if slope >= 0 or level <= 0 or _breathes(at, margin, slope, proof):
         return None
     slopes, levels = _drawn(at, margin - level - slope * days, days)
     slopes, levels = slope + slopes, level + levels
     fastest, slowest = np.quantile(slopes, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
-    if slowest >= 0:
+    lasted = np.array((at[-1] - at[0]) / DAY)
+    if slowest >= 0 or proof.slight(lasted, slowest):
         return None
     with np.errstate(divide="ignore"):
         left = np.where(slopes < 0, np.maximum(levels, 0.0) / -slopes, LONGEST)
@@ -108,7 +121,7 @@ def crossing(at: Floats, margin: Floats, now: float) -> Crossing | None:
     )  # fmt: skip
 
 
-def _breathes(at: Floats, margin: Floats, slope: float) -> bool:
+def _breathes(at: Floats, margin: Floats, slope: float, proof: Proof) -> bool:
     """Return whether a fall (dB a day) may be wandering or the daily cycle alone.
 
     A line through one cycle of +-A dB falls by up to 1.9 A a day, through n of them by up to
@@ -118,9 +131,9 @@ def _breathes(at: Floats, margin: Floats, slope: float) -> bool:
     lost = -slope * lasted
     if lost < LEAST_LOST:
         return True
-    if lost >= STEEP or lasted >= SEASONED:
+    if lost >= proof.quick_db or lasted >= SEASONED:
         return False
-    if lasted < CYCLES:
+    if lasted < proof.least_past:
         return True
     apart = (at[None, :] - at[:, None]) / DAY
     days = np.rint(apart)
@@ -129,18 +142,18 @@ def _breathes(at: Floats, margin: Floats, slope: float) -> bool:
     return not (len(falls) and float(np.median(falls)) <= slope / 2)
 
 
-def last_stretch(at: Floats, margin: Floats) -> int:
+def last_stretch(at: Floats, margin: Floats, proof: Proof = PROOF) -> int:
     """Return the first point of what goes on now: after the last step or stop, from the bend on."""
     first = 0
     for _ in range(MOST_BREAKS):
-        at_break = _broke(at[first:], margin[first:])
+        at_break = _broke(at[first:], margin[first:], proof)
         if not at_break:
             break
         first += at_break
-    return first + bend(at[first:], margin[first:])
+    return first + bend(at[first:], margin[first:], proof)
 
 
-def _broke(at: Floats, margin: Floats) -> int:
+def _broke(at: Floats, margin: Floats, proof: Proof) -> int:
     """Return where a step or the end of a fall parts the points; 0: neither does.
 
     Either must leave clearly less than what a margin that still falls would leave.
@@ -148,7 +161,7 @@ def _broke(at: Floats, margin: Floats) -> int:
     if len(at) < 2 * FEW:
         return 0
     days = (at - at[0]) / DAY
-    falls = min(_straight(days, margin), _bent(days, margin)[0])
+    falls = min(_straight(days, margin), _bent(days, margin, proof)[0])
     step, stepped_at = _stepped(margin)
     stop, stopped_at = _stopped(days, margin)
     if min(step / BROKEN, stop / STOPPED) >= falls:
@@ -202,13 +215,13 @@ def _stopped(days: Floats, margin: Floats) -> tuple[float, int]:
     return _least(np.where(slope < 0, left, np.inf), place)
 
 
-def bend(at: Floats, margin: Floats) -> int:
+def bend(at: Floats, margin: Floats, proof: Proof = PROOF) -> int:
     """Return the first point of the last straight stretch: a link that was well began to fail.
 
     The break is where flat-then-falling leaves least; 0 if that is hardly better than one line.
     """
     days = (at - at[0]) / DAY
-    best, place = _bent(days, margin)
+    best, place = _bent(days, margin, proof)
     return place if best < BENT * _straight(days, margin) else 0
 
 
@@ -217,13 +230,12 @@ def _straight(days: Floats, margin: Floats) -> float:
     return float(_lines(days[None], margin)[0][0])
 
 
-def _bent(days: Floats, margin: Floats) -> tuple[float, int]:
+def _bent(days: Floats, margin: Floats, proof: Proof) -> tuple[float, int]:
     """Return what flat-then-falling leaves at best, and where it begins to fall."""
     place = np.arange(2, len(days) - LEAST_POINTS + 1)
     left, slope = _lines(np.maximum(days - days[place, None], 0.0), margin)
     lasted = days[-1] - days[place]
-    slight = (lasted < CYCLES) & (-slope * lasted < STEEP)
-    return _least(np.where(slight, np.inf, left), place)
+    return _least(np.where(proof.slight(lasted, slope), np.inf, left), place)
 
 
 def _least(left: Floats, place: NDArray[np.intp]) -> tuple[float, int]:

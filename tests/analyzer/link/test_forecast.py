@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from analyzer.evidence.link.forecast import Crossing, crossing
+from analyzer.evidence.link.forecast import Crossing, Proof, crossing
 from fabrichealth.model import Floats
 
 DAY = 86_400.0
@@ -135,6 +135,16 @@ def test_what_began_to_fall_after_a_good_week_is_timed_from_there() -> None:
     assert (found.began - START) / DAY == pytest.approx(7, abs=0.3)
     assert found.per_day == pytest.approx(-0.5, rel=0.05)
     assert found.p10 < 1.54 / 0.5 < found.p90
+
+
+def test_a_short_past_is_believed_as_far_as_the_settings_say() -> None:
+    at = START + np.arange(0, 1, 1 / 24) * DAY
+    noise = np.random.default_rng(3).normal(size=len(at)) * 0.02
+    margin = 3.0 - 1.0 * (at - START) / DAY + noise
+    now = float(at[-1])
+    assert crossing(at, margin, now) is None  # one dB in one day
+    assert crossing(at, margin, now, Proof(quick_db=0.8)) is not None
+    assert crossing(at, margin, now, Proof(least_past=0.5)) is not None
 
 
 def test_the_same_readings_give_the_same_date() -> None:
