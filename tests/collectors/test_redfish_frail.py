@@ -92,6 +92,24 @@ async def test_a_password_that_is_refused_is_sent_once_and_again_when_it_changes
         assert len(readings(poll, reader.table, DEVICE_TEMPERATURE)) == 4
 
 
+async def test_a_service_that_starts_again_and_knows_nobody_yet_is_soon_asked_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("collectors.transports.redfish.STARTS", 0.2)
+    async with serving(cooling(), {"events": False}) as (service, reader):
+        await reader.read(AT)
+        service.forget()
+        known, service.password = service.password, ("nobody", "yet")
+        for number in (1, 2):
+            with pytest.raises(SourceUnavailable, match="login is refused"):
+                await reader.read(AT + 30 * number)
+        posts = [one for one in service.asked if one.startswith("POST")]
+        assert len(posts) == 2  # the first login, and one that was refused
+        service.password = known
+        await asyncio.sleep(0.25)
+        assert readings(await reader.read(AT + 90), reader.table, FLOW)
+
+
 async def test_without_sessions_a_refused_password_is_sent_once_as_well() -> None:
     basic = 0
 
