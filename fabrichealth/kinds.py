@@ -401,7 +401,7 @@ POWER_PHASE_IMBALANCE = _kind(
     _TICKET,
     21,
     "A feed's phases carry unequal current.",
-    "Move supplies between phases.",
+    "Check fuse and contacts of a phase that carries nothing; else move supplies between phases.",
     statistical=True,
 )
 POWER_FEED_LOST = _kind(

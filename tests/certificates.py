@@ -33,3 +33,21 @@ def certificate(folder: Path, name: str) -> Certificate:
         check=True, capture_output=True,
     )  # fmt: skip
     return made
+
+
+def outdated(folder: Path, name: str) -> Certificate:
+    """Make a certificate that ended yesterday, with the openssl tool."""
+    made = Certificate(folder / f"{name}.pem", folder / f"{name}.key")
+    request = folder / f"{name}.csr"
+    subprocess.run(
+        ["openssl", "req", "-new", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1",
+         "-nodes", "-subj", f"/CN={name}", "-addext", "subjectAltName=IP:127.0.0.1",
+         "-keyout", str(made.key), "-out", str(request)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    subprocess.run(
+        ["openssl", "x509", "-req", "-in", str(request), "-signkey", str(made.key), "-days", "-1",
+         "-copy_extensions", "copy", "-out", str(made.file)],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    return made

@@ -3,7 +3,8 @@
 Its resistance (drop over it at the flow through it) rises, slowly; under flow or pressure control
 the pump makes up for it, so that nothing else shows. Clean is the lowest that the past knows, so
 it is judged against the last service whether anybody wrote that down or not. Stays quiet while
-flow changes, since only the resistance counts, and where the filter has no meter of its own.
+flow changes, since only the resistance counts, where the filter has no meter of its own, and where
+the heat that is taken away says that it is the meter of flow that changed.
 """
 
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 from pydantic import Field
 
+from analyzer.evidence.cooling.balance import meter_at_fault
 from analyzer.evidence.cooling.baselines import BASE, raised, renewals, since, usual
 from analyzer.evidence.cooling.loops import (
     FILTER_DROP,
@@ -50,7 +52,10 @@ class CoolingFilterClogged(CoolingDetector[CoolingFilterCloggedSettings]):
         base = usual(cooling, found.log, view.before, renewed, own.clean_quantile)
         scores = (found.log - base[:, None]) / np.log(own.resistance_ratio)
         scores[cooling.places.branched] = np.nan
+        wrong = meter_at_fault(cooling, (found.log - base[:, None]) / found.exponent[:, None])
         for place in raised(cooling, scores, view.before).tolist():
+            if wrong[place]:
+                continue
             ratio = float(np.exp(found.log[place, -1] - base[place]))
             drop, flow = last(cooling[FILTER_DROP], place), last(cooling[FLOW_TO], place)
             clean = drop / ratio

@@ -7,7 +7,8 @@ pages while the racks draw power (of a spare unit without racks it is a ticket).
 most meters say that much flows is driven, whatever its pumps say, and one in which three and more
 say that nothing does stands. Stays quiet on a standby that never ran, on pumps that take turns,
 rest at low load or only flushed a loop, on a loop whose racks were switched off first, on pumps
-that are not read, and on a unit that starts again and answers zeros meanwhile.
+that are not read, on a unit that starts again and answers zeros meanwhile, and on meters of flow
+that say nothing flows while chips work and stay cool.
 """
 
 from collections.abc import Iterator
@@ -25,6 +26,7 @@ from analyzer.evidence.cooling.loops import (
 )
 from analyzer.evidence.cooling.saying import controlled, last, line, moment
 from analyzer.evidence.cooling.standstill import WITNESSES, Standstill, standstill
+from analyzer.evidence.cooling.staying_cool import stay_cool
 from analyzer.evidence.durations import Bools
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.cooling import PUMP_RUNNING
@@ -91,7 +93,20 @@ class CoolingPumpStopped(CoolingDetector[CoolingPumpStoppedSettings]):
         # a side whose valve closes at low load has no flow, and no fault (cooling.supply_hot knows)
         side = np.isin(np.arange(size), cooling.facility)
         dry = found.dry & ~side & (found.headless | found.agreed | (found.no_drop & ~read))
+        for loop in np.flatnonzero(dry & ~still).tolist():
+            dry[loop] = not _cooled(cooling, loop, float(found.dry_since[loop]))
         return np.asarray((still | dry) & (~idle | kept), np.bool_)
+
+
+def _cooled(cooling: Cooling, loop: int, moment: float) -> bool:
+    """Return whether chips work and stay cool since their flow is said to be gone.
+
+    Then water flows, and it is the meters of flow that say otherwise; a large bath warms too slowly
+    to tell.
+    """
+    if cooling.kinds[loop].is_its_reservoir:
+        return False
+    return stay_cool(cooling.view, cooling.whole, loop, moment)
 
 
 def _served(cooling: Cooling) -> Floats:

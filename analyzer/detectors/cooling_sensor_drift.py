@@ -19,6 +19,7 @@ from analyzer.evidence.cooling.loops import (
     DROP,
     FLOW_BACK,
     FLOW_TO,
+    LEVEL,
     METRICS,
     WARM,
     Cooling,
@@ -153,9 +154,11 @@ def _of_drop(cooling: Cooling, place: int) -> tuple[list[Evidence], str]:
 
 def _of_flows(cooling: Cooling, place: int) -> tuple[list[Evidence], str]:
     there, back = last(cooling[FLOW_TO], place), last(cooling[FLOW_BACK], place)
+    read = np.isfinite(last(cooling[LEVEL], place))
+    level = "the level tells of no loss" if read else "no level is read that would tell of a loss"
     says = (
         f"supply reads {there:.1f} L/min and return {back:.1f}, they used to agree better, and "
-        "the level tells of no loss"
+        f"{level}"
     )
     return [line(cooling, FLOW_TO, place, there, says, back)], says
 

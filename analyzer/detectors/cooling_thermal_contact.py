@@ -13,7 +13,7 @@ from pydantic import Field
 
 from analyzer.evidence.cooling.baselines import STAYS
 from analyzer.evidence.cooling.chips import Chips, chips
-from analyzer.evidence.cooling.loops import METRICS, CoolingDetector, CoolingSettings
+from analyzer.evidence.cooling.loops import ON_LOOPS, CoolingDetector, CoolingSettings
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.accelerators import POWER, TEMPERATURE
 from fabrichealth.kinds import COOLING_THERMAL_CONTACT
@@ -37,8 +37,7 @@ class CoolingThermalContact(CoolingDetector[CoolingThermalContactSettings]):
     """Thermal resistance of chips against themselves and peers; score 1.0 is the ratio."""
 
     kinds = (COOLING_THERMAL_CONTACT,)
-    metrics = (TEMPERATURE, POWER, *METRICS)
-    recalls = (TEMPERATURE, POWER, *METRICS)
+    metrics = (TEMPERATURE, POWER, *ON_LOOPS)
     settings_type = CoolingThermalContactSettings
 
     def judge(self, view: View) -> Iterator[Finding]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.cooling.places import MEASURED
+from analyzer.evidence.cooling.staying_cool import OF_CHIPS
 from analyzer.evidence.cooling.zeros import answering_zeros
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.cooling import COOLANT_TEMPERATURE
@@ -24,6 +25,9 @@ class CoolingUnitMuteSettings(DetectorSettings):
     window: Duration = seconds(1800)
     """How much of the recent past is looked at, poll by poll."""
 
+    baseline: Duration = seconds(7 * 86_400.0)
+    """What chips were like at high load is read off so long a past."""
+
     every: Duration = seconds(60)
     """How often it judges: nobody is called for it."""
 
@@ -35,8 +39,14 @@ class CoolingUnitMute(Detector[CoolingUnitMuteSettings]):
     """Units that answer nothing but zeros; score 1.0 is the hold."""
 
     kinds = (WATCH_DATA_IMPLAUSIBLE,)
-    metrics = MEASURED
+    metrics = (*MEASURED, *OF_CHIPS)
+    recalls = OF_CHIPS
     settings_type = CoolingUnitMuteSettings
+
+    @property
+    def looks_back(self) -> float:
+        """How long the past must be kept."""
+        return self.settings.baseline
 
     def judge(self, view: View) -> Iterator[Finding]:
         """Yield one finding for each unit whose zeros are no readings."""

@@ -19,7 +19,7 @@ from analyzer.evidence.domain.migrations import Move, migrations, pieces
 from analyzer.evidence.domain.room import TIERS, Room, rooms
 from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
-from fabrichealth.catalogue.accelerators import ALLOCATED
+from fabrichealth.catalogue.accelerators import ALLOCATED, UTILIZATION
 from fabrichealth.catalogue.devices import HOST_ALLOCATED, JOBS_PENDING, SCHEDULABLE
 from fabrichealth.catalogue.verdicts import (
     DOMAIN_FRAGMENTATION,
@@ -52,7 +52,9 @@ class DomainFragmented(Detector[DomainFragmentedSettings]):
     """What is free against what waits, by domain; score 1.0 is `lost`."""
 
     kinds = (DOMAIN_FRAGMENTED,)
-    metrics = (ALLOCATED, JOBS_PENDING, HOST_ALLOCATED, SCHEDULABLE, *fitness.NEEDED)
+    metrics = (
+        ALLOCATED, UTILIZATION, JOBS_PENDING, HOST_ALLOCATED, SCHEDULABLE, *fitness.NEEDED,
+    )  # fmt: skip
     settings_type = DomainFragmentedSettings
 
     def judge(self, view: View) -> Iterator[Finding]:

@@ -12,7 +12,8 @@ from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.domain.allocation import HELD, UNKNOWN, Allocation, allocation
 from analyzer.evidence.domain.jobs import Oddity
 from analyzer.evidence.testimony import evidence
-from fabrichealth.catalogue.accelerators import ALLOCATED
+from fabrichealth.catalogue.accelerators import ALLOCATED, UTILIZATION
+from fabrichealth.catalogue.devices import HOST_ALLOCATED
 from fabrichealth.kinds import WATCH_DATA_IMPLAUSIBLE
 from fabrichealth.model import Finding, Place, View
 from fabrichealth.settings import Duration, seconds
@@ -37,7 +38,7 @@ class JobsContradicted(Detector[JobsContradictedSettings]):
     """Jobs as they are told, against each other and the inventory; score counts accelerators."""
 
     kinds = (WATCH_DATA_IMPLAUSIBLE,)
-    metrics = (ALLOCATED,)
+    metrics = (ALLOCATED, UTILIZATION, HOST_ALLOCATED)
     settings_type = JobsContradictedSettings
 
     def judge(self, view: View) -> Iterator[Finding]:

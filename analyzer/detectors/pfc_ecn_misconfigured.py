@@ -94,7 +94,10 @@ class PfcEcnMisconfigured(Detector[PfcEcnMisconfiguredSettings]):
     """Marking that comes too late; score is how far beyond what can work it is."""
 
     kinds = (PFC_ECN_MISCONFIGURED,)
-    metrics = (ECN_MARKED_PACKETS, *METRICS, *CONFIGURED, ECN_RX_PACKETS, CNP_TX_PACKETS, SPEED)
+    metrics = (
+        ECN_MARKED_PACKETS, *METRICS, *CONFIGURED, ECN_RX_PACKETS, CNP_RX_PACKETS, CNP_TX_PACKETS,
+        SPEED,
+    )  # fmt: skip
     remembers = (SPEED, *CONFIGURED)
     settings_type = PfcEcnMisconfiguredSettings
 

@@ -1,7 +1,8 @@
 """Pushed: what a service tells of its own accord, kept until the next visit.
 
 A stream that breaks off is begun again at a later visit, behind the last event that came; the waits
-grow as long as it keeps breaking.
+grow as long as it keeps breaking. One that is silent for long, without even a heartbeat, is begun
+again at once: its far end may have gone without a word.
 """
 
 import asyncio
@@ -23,11 +24,15 @@ FIRST_WAIT, LONGEST_WAIT = 5.0, 600.0
 """Seconds before a stream that broke off is begun again."""
 
 
+QUIET = 900.0
+"""Seconds for which a stream may be silent."""
+
+
 class Stream(Protocol):
     """A stream of bytes that begins when it is read."""
 
-    def chunks(self, last_id: str) -> AsyncIterator[bytes]:
-        """Yield bytes, behind the event of this id."""
+    def chunks(self, last_id: str, quiet: float) -> AsyncIterator[bytes]:
+        """Yield bytes, behind the event of this id, until so many seconds of silence."""
         ...
 
 
@@ -79,11 +84,17 @@ class Pushed:
     async def _hear(self, path: str) -> None:
         loop = asyncio.get_running_loop()
         try:
-            async for chunk in self._stream(path).chunks(self._told.last_id):
-                events = self._told.feed(chunk)
-                self._kept.extend((loop.time(), text) for text in events)
-                self._came += len(events)
-                self._wait = FIRST_WAIT
+            while True:
+                heard = loop.time()
+                async for chunk in self._stream(path).chunks(self._told.last_id, QUIET):
+                    heard = loop.time()
+                    events = self._told.feed(chunk)
+                    self._kept.extend((heard, text) for text in events)
+                    self._came += len(events)
+                    self._wait = FIRST_WAIT
+                if loop.time() - heard < QUIET:
+                    break  # the service ended it
+                self._told = EventStream(self._told.last_id, self._told.dropped)
         except SourceUnavailable:
             pass  # readings come by asking as well; it is tried again
         finally:

@@ -17,6 +17,7 @@ from collectors.redfish.plan import Plan, planned
 from collectors.redfish.service import Service
 from collectors.redfish.sheet import Taken
 from collectors.redfish.walk import Walk
+from collectors.transports.busy import Resting
 from collectors.transports.http import NoSuchResource
 from collectors.transports.redfish import Answer, NotLoggedIn, UnusableAnswer
 from fabrichealth.errors import SourceUnavailable
@@ -124,7 +125,7 @@ class Visits:
                     answer = await self.ask(request, "")
             except TimeoutError:
                 return False
-            except NotLoggedIn:
+            except (NotLoggedIn, Resting):
                 raise  # it says nothing of what was asked for
             except (NoSuchResource, UnusableAnswer) as wrong:
                 walk.failed(request, str(wrong))
@@ -171,8 +172,8 @@ class Visits:
             except TimeoutError:
                 left = turn[number:]
                 break
-            except NotLoggedIn as unknown:
-                wrong, left = unknown, turn[number:]
+            except (NotLoggedIn, Resting) as whole:
+                wrong, left = whole, turn[number:]
                 break
             except NoSuchResource as gone:
                 silent.append(request)

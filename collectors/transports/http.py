@@ -9,7 +9,7 @@ import asyncio
 import base64
 import ssl
 import zlib
-from collections.abc import AsyncIterator, Container, Mapping
+from collections.abc import AsyncIterator, Container, Coroutine, Mapping
 from dataclasses import dataclass
 from http.client import responses
 from typing import Any
@@ -117,15 +117,17 @@ class HttpClient:
             raise self._unavailable(url, _reason(wrong)) from None
 
     async def chunks(
-        self, path: str = "", headers: Mapping[str, str] | None = None
+        self, path: str, headers: Mapping[str, str], quiet: float
     ) -> AsyncIterator[bytes]:
-        """Yield what a stream without end sends, as it comes; only its beginning is timed.
+        """Yield what a stream without end sends, as it comes; it ends once it is silent for long.
+
+        `quiet` is how many seconds it may be silent: whether its far end lives is not to be seen.
 
         Raises:
             SourceUnavailable: it did not begin in time, is no success, or broke off.
         """
         url = self._address.join(URL(path)) if path else self._address
-        sent = {**self._credentials(), **(headers or {})}
+        sent = {**self._credentials(), **headers}
         try:
             async with asyncio.timeout(self._timeout):
                 response = await self._connected().get(
@@ -133,7 +135,7 @@ class HttpClient:
                 )
             async with response:
                 self._check(url, response)
-                async for chunk in response.content.iter_any():
+                while chunk := await _within(quiet, response.content.readany()):
                     yield chunk
         except TimeoutError:
             raise self._unavailable(url, f"no answer within {self._timeout:g} s") from None
@@ -223,6 +225,15 @@ class HttpClient:
         return b"".join(parts)
 
 
+async def _within(seconds: float, reading: Coroutine[Any, Any, bytes]) -> bytes:
+    """Return what is read, nothing where nothing comes for so many seconds."""
+    try:
+        async with asyncio.timeout(seconds):
+            return await reading
+    except TimeoutError:
+        return b""
+
+
 def _address(target: Target) -> URL:
     try:
         url = URL(target.address)
@@ -244,7 +255,10 @@ def _shown(url: URL) -> str:
 
 def _reason(wrong: Exception) -> str:
     """Return what went wrong in one line, without the words of others that may hold anything."""
-    if isinstance(wrong, aiohttp.ClientConnectorError) and not isinstance(wrong, _UNTRUSTED):
+    if isinstance(wrong, _UNTRUSTED):
+        code = getattr(wrong.certificate_error, "verify_code", None)
+        return _CERTIFICATE.get(code, _UNVERIFIED)
+    if isinstance(wrong, aiohttp.ClientConnectorError):
         return f"cannot connect ({wrong.os_error.strerror or 'no address'})"
     return next(
         (why for kinds, why in _REASONS if isinstance(wrong, kinds)),
@@ -253,9 +267,16 @@ def _reason(wrong: Exception) -> str:
 
 
 _UNTRUSTED = aiohttp.ClientConnectorCertificateError
+_UNVERIFIED = "the certificate cannot be verified; give ca_file or fingerprint"
+_CERTIFICATE: dict[int | None, str] = {
+    9: "the certificate is not valid yet; check the clocks of both",
+    10: "the certificate has expired; renew it there, or give its fingerprint",
+    62: "the certificate is for another name; use that in the address, or give its fingerprint",
+    64: "the certificate is for another address; use its name, or give its fingerprint",
+}
+"""What is wrong with a certificate, by OpenSSL's code (x509_vfy.h)."""
 _REASONS: tuple[tuple[type[Exception] | tuple[type[Exception], ...], str], ...] = (
     (aiohttp.ServerFingerprintMismatch, "the certificate has another fingerprint"),
-    (_UNTRUSTED, "the certificate cannot be verified; give ca_file or fingerprint"),
     (aiohttp.InvalidURL, "the address cannot be used"),
     (aiohttp.ClientPayloadError, "the body ends in the middle"),
     (

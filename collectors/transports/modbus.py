@@ -7,6 +7,7 @@ question.
 
 import asyncio
 import logging
+import struct
 from collections.abc import Awaitable
 from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary, WeakValueDictionary
@@ -14,6 +15,7 @@ from weakref import WeakKeyDictionary, WeakValueDictionary
 import numpy as np
 from pymodbus.client import AsyncModbusTcpClient
 from pymodbus.exceptions import ModbusException
+from pymodbus.framer import FramerSocket
 from pymodbus.pdu import ModbusPDU
 
 from collectors.protocols.modbus_blocks import Block
@@ -27,6 +29,33 @@ PORT = 502
 LAST_UNIT = 255
 
 logging.getLogger("pymodbus.logging").setLevel(logging.CRITICAL)  # what fails, we say ourselves
+
+
+class _NoModbus(ModbusException):
+    """What came is no answer."""
+
+
+class _Framer(FramerSocket):
+    """Takes frames apart; one that holds no answer fails the question, and nothing else.
+
+    The library raises in the event loop's own callback, which logs a trace for every such frame and
+    leaves whoever asked to wait.
+    """
+
+    def __init__(self, client: AsyncModbusTcpClient) -> None:
+        super().__init__(client.ctx.framer.decoder)
+        self._ctx = client.ctx
+
+    def handleFrame(  # noqa: N802 - the library's name
+        self, data: bytes, exp_devid: int, exp_tid: int
+    ) -> tuple[int, ModbusPDU | None]:
+        """Return how many bytes were used, and the answer in them if there is one."""
+        try:
+            return super().handleFrame(data, exp_devid, exp_tid)
+        except (ModbusException, ValueError, IndexError, struct.error) as wrong:
+            if not self._ctx.response_future.done():
+                self._ctx.response_future.set_exception(_NoModbus(str(wrong)))
+            return len(data), None
 
 
 class _Line:
@@ -50,6 +79,7 @@ class _Line:
             self.client = AsyncModbusTcpClient(
                 self.host, port=self.port, timeout=patience, retries=0, reconnect_delay=0
             )
+            self.client.ctx.framer = _Framer(self.client)
             async with asyncio.timeout(patience):
                 if not await self.client.connect():
                     raise ConnectionError
@@ -114,6 +144,10 @@ class ModbusClient:
                     answer = await _asked(client, block, self.unit)
             except BaseException as wrong:
                 line.hang_up()  # an answer may still be under way
+                if isinstance(wrong, _NoModbus):
+                    raise self._unavailable(
+                        f"unit {self.unit} answers what is no Modbus; check address and port"
+                    ) from None
                 if isinstance(wrong, TimeoutError | ModbusException | OSError):
                     raise self._unavailable(
                         f"unit {self.unit} gave no answer within {self._answer:g} s; is it up, and "

@@ -78,14 +78,17 @@ def test_word_order_and_sign(tmp_path: Path) -> None:
 async def test_one_hole_costs_only_itself(tmp_path: Path) -> None:
     told = case(23)
     cells = {(HOLDING, int(place)): word for place, word in told["server"]["holding"].items()}
-    server = ModbusServer(ModbusUnits(lambda _: cells))
+    units = ModbusUnits(lambda _: cells)
+    server = ModbusServer(units)
     await server.start()
     table = SeriesTable()
     target = Target(
         "m", "modbus", server.address, options={"map": written(tmp_path, told["wanted"])}
     )
     source = Modbus(ModbusSettings(), target, table)
-    first, second = await source.read(0.0), await source.read(10.0)
+    first = await source.read(0.0)
+    known = len(units.asked)
+    second = await source.read(10.0)
     await source.close()
     await server.stop()
     for poll in (first, second):
@@ -97,3 +100,8 @@ async def test_one_hole_costs_only_itself(tmp_path: Path) -> None:
         assert poll.missing == []
     assert [one.labels["sensor"] for one in first.refused] == ["spare"]
     assert second.refused == []
+    touched = {
+        cell for _, _, address, count in units.asked[known:]
+        for cell in range(address, address + count)
+    }  # fmt: skip
+    assert touched == {11174, 11176, 11177}  # the block was split, and that is remembered

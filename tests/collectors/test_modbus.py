@@ -3,8 +3,8 @@
 import asyncio
 import json
 import socket
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -382,6 +382,53 @@ class TestLive:
         await seen.source.close()
         server.close()
         await server.wait_closed()
+
+    @pytest.mark.parametrize(
+        ("change", "says"),
+        [
+            (
+                lambda head, body: (head[:5] + bytes([len(body), head[6]]), body[:-1]),
+                "is no Modbus",
+            ),
+            (lambda head, body: (head, bytes([99]) + body[1:]), "is no Modbus"),
+            (lambda head, body: (bytes([head[0] ^ 85]) + head[1:], body), "gave no answer within"),
+            (lambda head, body: (head[:6] + bytes([head[6] ^ 7]), body), "gave no answer within"),
+        ],
+        ids=["a byte is missing", "another function", "another transaction", "another unit"],
+    )
+    async def test_an_answer_that_is_none_is_one_line_and_the_next_visit_is_well(
+        self,
+        change: Callable[[bytes, bytes], tuple[bytes, bytes]],
+        says: str,
+        caplog: pytest.LogCaptureFixture,
+    ) -> None:
+        wrong = True
+        far: list[asyncio.StreamWriter] = []
+
+        async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            far.append(writer)
+            with suppress(asyncio.IncompleteReadError, ConnectionError):
+                while True:
+                    asked = await reader.readexactly(12)
+                    count = asked[11]
+                    body = bytes([asked[7], 2 * count]) + bytes(2 * count)
+                    head = asked[:4] + bytes([0, len(body) + 1, asked[6]])
+                    writer.write(b"".join(change(head, body) if wrong else (head, body)))
+
+        server = await asyncio.start_server(serve, "127.0.0.1", 0)
+        seen = Seen(f"modbus://127.0.0.1:{server.sockets[0].getsockname()[1]}", answer=0.2)
+        with pytest.raises(SourceUnavailable, match=says):
+            await seen.poll()
+        wrong = False
+        assert (await seen.poll(AT + 10)).readings
+        await seen.source.close()
+        for one in far:
+            one.close()
+            with suppress(ConnectionError):
+                await one.wait_closed()
+        server.close()
+        await server.wait_closed()
+        assert [one.message for one in caplog.records if one.name == "asyncio"] == []
 
     def test_a_unit_that_is_none_is_told(self) -> None:
         with pytest.raises(SiteError, match="is no unit"):

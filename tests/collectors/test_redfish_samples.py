@@ -173,6 +173,8 @@ async def test_logins_that_expire_and_run_out(monkeypatch: pytest.MonkeyPatch) -
         await reader.close()
     logins = [number for number, method, _ in asked if method == "POST"]
     assert logins == ["1", "3", "4"]  # one each, and none in poll 5: they are spaced out
+    ended = [place for _, method, place in asked if method == "DELETE"]
+    assert ended == ["/redfish/v1/SessionService/Sessions/9"]  # at the stop, the last that was open
     third = [method for number, method, _ in asked if number == "3"]
     assert third == ["GET", "POST", "GET"]  # one new login, one repeat
     assert all(poll.readings == 1 for poll in polls.values())  # in 4 and 5 by basic authentication

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from analyzer.detector import AnyDetector, DetectorSettings
 from analyzer.judge import detectors
 from analyzer.viewing import Viewing
-from fabrichealth.metric import Kind
-from fabrichealth.model import Batch, Finding, Port, View
+from fabrichealth.metric import Kind, Metric
+from fabrichealth.model import Batch, Changes, Finding, Past, Port, View, Window
 from fabrichealth.plugins import constants
 from fabrichealth.store.embedded import EmbeddedStore
 from fabrichealth.topology import Topology
@@ -112,6 +112,16 @@ class TestEveryDetector:
             assert finding.because
             assert "\n" not in finding.because
 
+    def test_looks_at_nothing_that_it_does_not_list(
+        self, detector: AnyDetector, store: EmbeddedStore
+    ) -> None:
+        whole = sick(detector).look(detector, store)
+        looked: dict[str, set[Metric]] = {"metrics": set(), "remembered": set(), "recalls": set()}
+        list(detector.judge(noting(whole, looked)))
+        assert {name: looked[name] - set(getattr(detector, name)) for name in looked} == {
+            name: set() for name in looked
+        }
+
     def test_explains_each_of_its_settings(
         self, detector: AnyDetector, store: EmbeddedStore
     ) -> None:
@@ -198,6 +208,24 @@ def frozen(view: View, detector: AnyDetector) -> View:
         view.now, view.topology, view.events, view.before,
         view.__getitem__, changes.__getitem__, past.__getitem__,
     )  # fmt: skip
+
+
+def noting(view: View, looked: dict[str, set[Metric]]) -> View:
+    """Return the view, which notes what is looked at."""
+
+    def window(metric: Metric) -> Window:
+        looked["metrics"].add(metric)
+        return view[metric]
+
+    def change(metric: Metric) -> Changes:
+        looked["remembered"].add(metric)
+        return view.changes(metric)
+
+    def past(metric: Metric) -> Past:
+        looked["recalls"].add(metric)
+        return view.past(metric)
+
+    return View(view.now, view.topology, view.events, view.before, window, change, past)
 
 
 def odd(made: World, oddity: str, store: EmbeddedStore) -> list[Batch]:

@@ -2,12 +2,14 @@
 
 The level falls by what they displaced and stays there, and their heat is gone. Servers displace
 less than their vessel holds, so that their share of the heat is more than their share of the level;
-a hose that comes off takes level alone.
+a hose that comes off takes level alone. Where others took over their work the heat stays, and it is
+their accelerators' silence that tells (`switched_off`).
 """
 
 import numpy as np
 
 from analyzer.evidence.cooling.loops import Cooling
+from analyzer.evidence.cooling.switched_off import switched_off
 
 LEAST_SHARE = 0.01
 """Of a vessel; what is less is no server's volume."""
@@ -28,17 +30,27 @@ JUST_NOW = 60.0
 
 
 def lifted(cooling: Cooling, place: int, share: float, since: float) -> bool:
-    """Return whether a tank lost a share of its vessel and of its heat since a moment."""
+    """Return whether a tank lost a share of its vessel, and of heat or machines, by a moment."""
     if not cooling.kind(place).is_its_reservoir or share < LEAST_SHARE:
         return False
-    return _heat_left(cooling, place, since, coolant=True) <= 1.0 - share
+    return _heat_left(cooling, place, since, coolant=True) <= 1.0 - share or (
+        _machines_gone(cooling, place, since) >= share
+    )
 
 
 def taken(cooling: Cooling, place: int, share: float, since: float) -> bool:
-    """Return whether so much of a tank went at once while all of its racks' power stayed."""
+    """Return whether so much of a tank went at once while its racks' power and machines stayed."""
     if not cooling.kind(place).is_its_reservoir or share < WORTH:
         return False
-    return _heat_left(cooling, place, since, coolant=False) > 1.0 - share
+    return _heat_left(cooling, place, since, coolant=False) > 1.0 - share and (
+        _machines_gone(cooling, place, since) < share
+    )
+
+
+def _machines_gone(cooling: Cooling, place: int, since: float) -> float:
+    rows = cooling.places.rows
+    loop = int(cooling.whole.loop[place if rows is None else rows[place]])
+    return switched_off(cooling.view, cooling.whole, loop, since, AHEAD)
 
 
 def _heat_left(cooling: Cooling, place: int, since: float, *, coolant: bool) -> float:

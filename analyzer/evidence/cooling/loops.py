@@ -18,6 +18,7 @@ from analyzer.evidence.cooling.loop_kinds import LOOP_KINDS, UNWRITTEN, LoopKind
 from analyzer.evidence.cooling.mains import Mains
 from analyzer.evidence.cooling.places import MEASURED, Places, places
 from analyzer.evidence.cooling.racks import cooled
+from analyzer.evidence.cooling.staying_cool import OF_CHIPS
 from analyzer.evidence.cooling.trails import Chosen, highest, laid, present, total
 from analyzer.evidence.cooling.zeros import without_zeros
 from fabrichealth.catalogue.cooling import (
@@ -40,7 +41,10 @@ from fabrichealth.model import Floats, View
 from fabrichealth.settings import Duration, seconds
 from fabrichealth.topology import Loop, Topology
 
-METRICS = (*MEASURED, RACK_POWER)
+ON_LOOPS = (*MEASURED, RACK_POWER)
+"""Of what a `Cooling` has trails."""
+
+METRICS = (*ON_LOOPS, *OF_CHIPS)
 """What a detector that builds `Cooling` must list under `metrics` and `recalls`."""
 
 FLOW_TO = Chosen(FLOW, "point", ("supply", ""))
@@ -140,7 +144,7 @@ class Cooling(Mains):
     def __init__(
         self, view: View, hold: float, some: Places | None = None, bins: int | None = None
     ) -> None:
-        super().__init__(view, hold, METRICS, some, bins)
+        super().__init__(view, hold, ON_LOOPS, some, bins)
 
     def row(self, place: int) -> Loop | None:
         """Return what the topology says of a place's loop."""

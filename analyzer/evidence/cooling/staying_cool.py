@@ -15,6 +15,9 @@ from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Ids, View
 from fabrichealth.model.quantiles import row_median, row_quantile
 
+OF_CHIPS = (TEMPERATURE, POWER)
+"""What is looked at, now and in the long past."""
+
 WARMER = 8.0
 """Kelvin by which a chip may be warmer than before and still be cooled."""
 
@@ -34,7 +37,7 @@ def stay_cool(view: View, whole: Places, loop: int, moment: float) -> bool:
     mine = whole.loop[known.place] == loop
     warm, drawn = (
         _before_and_since(view, metric, series[mine], moment)
-        for metric, series in ((TEMPERATURE, known.case), (POWER, known.power))
+        for metric, series in zip(OF_CHIPS, (known.case, known.power), strict=True)
     )
     with np.errstate(invalid="ignore", over="ignore"):
         works = (drawn[1] >= AT_WORK * drawn[0]) & (drawn[1] > 0) & np.isfinite(warm[1] - warm[0])
@@ -64,12 +67,8 @@ def _before_and_since(
 
 
 def _usual(view: View, metric: Metric, series: Ids) -> Floats:
-    """Return what series said at high load in the long past ([chip]); NaN where nobody recalls."""
-    found = np.full(len(series), np.nan)
-    try:
-        past = view.past(metric)
-    except KeyError:  # judged without the detector of chips
-        return found
+    """Return what series said at high load in the long past ([chip])."""
+    found, past = np.full(len(series), np.nan), view.past(metric)
     if len(past) and past.values.size:
         at = np.minimum(np.searchsorted(past.series, series), len(past) - 1)
         told = np.flatnonzero(past.series[at] == series)

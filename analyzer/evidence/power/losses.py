@@ -122,13 +122,21 @@ def _without_voltage(
         if young and _nobody_took(found, name, float(since[first]), share):
             continue
         phases = " and ".join(window.labels(row)[2] for row in gone)
+        had = _said(window.values[first], float(usual[first]))
         what = "" if len(gone) == len(rows) else f" on phase {phases} of {len(rows)}"
         yield Loss(
             name, float(since[first]), float(window.last_at[first]), FEED_VOLTAGE,
-            window.labels(first), float(window.last[first]), float(usual[first]),
-            f"{window.last[first]:.0f} V{what}, {usual[first]:.0f} V before", NO_VOLTAGE,
+            window.labels(first), float(window.last[first]), had,
+            f"{window.last[first]:.0f} V{what}, {had:.0f} V before", NO_VOLTAGE,
             detail=_remembered(window, rows, usual, "volts"),
         )  # fmt: skip
+
+
+def _said(values: Floats, usual: float) -> float:
+    """Return the reading that is just as high as usual: a quantile of few lies between two."""
+    with np.errstate(invalid="ignore"):
+        higher = values[values >= usual]
+    return float(np.min(higher)) if len(higher) else usual
 
 
 def _flowing(found: Feeds, before: Mapping[str, Finding]) -> set[tuple[str, ...]]:

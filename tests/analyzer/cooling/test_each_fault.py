@@ -5,6 +5,7 @@ import pytest
 
 from fabrichealth.catalogue import accelerators, cooling, power
 from fabrichealth.events import Event
+from fabrichealth.metric import Metric
 from tests.analyzer.cooling.stories import (
     HOUR,
     LOOP,
@@ -247,4 +248,64 @@ def test_life_is_no_fault(change: Change, hours: float) -> None:
     until = round(hours * HOUR / PERIOD)
     story.at = story.at[:until]
     story.values = {key: values[:until] for key, values in story.values.items()}
+    assert kinds(told(story)) == set()
+
+
+@pytest.mark.parametrize(("level", "says"), [(True, "tells of no loss"), (False, "no level is")])
+def test_flows_that_disagree_say_whether_a_level_would_tell_of_a_loss(
+    level: bool, says: str
+) -> None:
+    story = healthy()
+    return_flow_meter_drifts(story)
+    if not level:
+        del story.values[cooling.RESERVOIR_LEVEL, (LOOP, "")]
+    (found,) = told(story, ["cooling_sensor_drift"])
+    assert says in found.because
+
+
+def lacks(*metrics: Metric) -> Change:
+    def change(story: Story) -> None:
+        for key in [key for key in story.values if key[0] in metrics]:
+            del story.values[key]
+
+    return change
+
+
+def no_facility_meters(story: Story) -> None:
+    for key in [key for key in story.values if key[1][0] == SIDE]:
+        del story.values[key]
+
+
+def two_branches(story: Story) -> None:
+    for key in [key for key in story.values if set(RACKS[2:]) & set(key[1])]:
+        del story.values[key]
+
+
+def another_unit(story: Story) -> None:
+    """Out for an hour; another level, pressure, filter and pump from then on, written down."""
+    ratios = {cooling.RESERVOIR_LEVEL: 0.6, cooling.PRESSURE: 1.2, cooling.PUMP_SPEED: 0.85,
+              cooling.PUMP_POWER: 0.8}  # fmt: skip
+    out = (story.after == 0) & (story.at > START + ONSET - HOUR)
+    for metric, labels in story.values:
+        if labels[0] == LOOP:
+            ratio = ratios.get(metric, 1.6 if "filter" in labels else 1.0)
+            story.times(metric, labels, np.where(out, np.nan, 1.0 + (ratio - 1.0) * story.grown(0)))
+    at = START + ONSET - HOUR / 2.0
+    story.events.append(Event(at, "part_replaced", {"device": LOOP}, more={"action": "replace"}))
+
+
+ODD: dict[str, Change] = {
+    "no level": lacks(cooling.RESERVOIR_LEVEL),
+    "no pressures": lacks(cooling.DIFFERENTIAL_PRESSURE, cooling.PRESSURE),
+    "no power of racks": lacks(power.RACK_POWER),
+    "no facility meters": no_facility_meters,
+    "two branches": two_branches,
+    "another unit": another_unit,
+}
+
+
+@pytest.mark.parametrize("change", ODD.values(), ids=ODD)
+def test_an_odd_site_that_is_well_is_told_of_nothing(change: Change) -> None:
+    story = healthy()
+    change(story)
     assert kinds(told(story)) == set()

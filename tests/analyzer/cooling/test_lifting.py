@@ -6,7 +6,17 @@ import pytest
 from fabrichealth.catalogue import cooling, power
 from fabrichealth.kinds import Severity
 from fabrichealth.model import Finding
-from tests.analyzer.cooling.stories import HOUR, LOOP, ONSET, RACKS, START, Story, between, told_at
+from tests.analyzer.cooling.stories import (
+    CHIPS,
+    HOUR,
+    LOOP,
+    ONSET,
+    RACKS,
+    START,
+    Story,
+    between,
+    told_at,
+)
 from tests.analyzer.cooling.test_loop_kinds import LEVEL, TANK, tank
 
 BEGINS = START + ONSET + HOUR
@@ -30,6 +40,15 @@ def service(litres: float, heat: float, each: float, seconds: float, minutes: fl
     return between(story, -9.0, 9.0)
 
 
+def silent(story: Story, chips: int, from_: float = -300.0) -> Story:
+    """Return the story in which so many accelerators, four of a rack, say nothing any more."""
+    names = [f"{rack}-a{n}" for rack in RACKS for n in range(CHIPS)]
+    for key in story.values:
+        if key[1][0] in names[:chips]:
+            story.values[key] = np.where(story.at > BEGINS + from_, np.nan, story.values[key])
+    return story
+
+
 def found(story: Story, *minutes: float) -> list[Finding]:
     moments = [BEGINS + 60.0 * one + 1.0 for one in minutes]
     passes = told_at(story, moments, ["cooling_leak"], of_loop=TANK)
@@ -51,6 +70,36 @@ def test_servers_that_are_lifted_page_nobody(
 ) -> None:
     story = service(litres, heat, each, seconds, 5 * each / 60.0 + 12.0)
     assert found(story, 3.0, 6.0, 10.0, 5 * each / 60.0 + 6.0, 5 * each / 60.0 + 11.0) == []
+
+
+@pytest.mark.parametrize(
+    ("each", "seconds"),
+    [
+        pytest.param(1.0, 60.0, id="five at once"),
+        pytest.param(120.0, 10.0, id="one after the other"),
+        pytest.param(900.0, 60.0, id="one each quarter of an hour"),
+    ],
+)
+def test_servers_whose_work_others_took_over_are_known_by_their_silence(
+    each: float, seconds: float
+) -> None:
+    """The heat of the tank is what it was; three of twenty accelerators are switched off."""
+    story = silent(service(75.0, 0.0, each, seconds, 5 * each / 60.0 + 12.0), 3)
+    assert found(story, 3.0, 6.0, 10.0, 5 * each / 60.0 + 6.0, 5 * each / 60.0 + 11.0) == []
+
+
+@pytest.mark.parametrize(
+    ("chips", "from_"),
+    [
+        pytest.param(1, -300.0, id="fewer are silent than the level says"),
+        pytest.param(20, -300.0, id="nobody reads the machines"),
+        pytest.param(4, 90.0, id="they fail when they lie dry"),
+        pytest.param(4, -9.0 * 3600.0, id="they were off for hours"),
+    ],
+)
+def test_a_burst_pages_whatever_else_is_silent(chips: int, from_: float) -> None:
+    leaks = found(silent(service(75.0, 0.0, 1.0, 10.0, 12.0), chips, from_), 2.0)
+    assert [(str(one.about), one.rank) for one in leaks] == [(LOOP, Severity.PAGE)]
 
 
 @pytest.mark.parametrize("seconds", [10.0, 300.0])

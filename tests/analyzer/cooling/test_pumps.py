@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fabrichealth.catalogue import cooling, power
+from fabrichealth.catalogue import accelerators, cooling, power
 from fabrichealth.kinds import Severity
 from fabrichealth.metric import Metric
 from fabrichealth.model import Finding, Floats
@@ -44,8 +44,21 @@ def pump(story: Story, name: str, runs: Floats) -> None:
     story.set(cooling.PUMP_SPEED, (LOOP, "", name), 0.7 * runs)
 
 
+def warmed(story: Story, share: Floats) -> None:
+    """Let chips warm as they do where so much of the usual flow is left ([k])."""
+    for metric, labels in story.values:
+        if metric is accelerators.TEMPERATURE:
+            story.plus(metric, labels, 40.0 * (1.0 - share))
+
+
 def flow(story: Story, share: Floats) -> None:
-    """Let so much of the usual flow through the loop and its branches ([k])."""
+    """Let so much of the usual flow through the loop and its branches ([k]), and chips warm."""
+    warmed(story, share)
+    metered(story, share)
+
+
+def metered(story: Story, share: Floats) -> None:
+    """Let meters say that so much of the usual flow is left ([k])."""
     for metric, labels in story.values:
         if metric is cooling.FLOW and labels[0] == LOOP:
             story.times(metric, labels, share)
@@ -321,5 +334,6 @@ def test_a_unit_that_says_nothing_hides_no_standstill_that_its_branches_see(
 
     story = healthy()
     without_power(story)
+    warmed(story, 1.0 - (1.0 - left) * story.grown(0))
     (found,) = soon_and_later(story, 0.5)
     assert [one.rank for one in found] == [Severity.PAGE] * stands

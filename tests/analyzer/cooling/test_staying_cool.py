@@ -1,12 +1,24 @@
-"""A unit that answers zeros, whose temperatures live on and whose branches have no meters."""
+"""Chips that work and stay cool: what a unit says meanwhile of its flows is no reading."""
 
 import numpy as np
 import pytest
 
 from fabrichealth.catalogue import accelerators, cooling
 from fabrichealth.model import Finding
-from tests.analyzer.cooling.stories import CHIPS, LOOP, RACKS, Story, healthy, told
+from tests.analyzer.cooling.stories import (
+    CHIPS,
+    HOUR,
+    LOOP,
+    ONSET,
+    RACKS,
+    START,
+    Story,
+    healthy,
+    told,
+    told_at,
+)
 from tests.analyzer.cooling.test_bursts import UNIT, polled
+from tests.analyzer.cooling.test_pumps import OF, metered, until
 
 
 def zeros(story: Story) -> None:
@@ -58,3 +70,26 @@ def test_chips_that_were_switched_off_say_nothing_of_the_flow() -> None:
                 story.times(accelerators.POWER, (f"{rack}-a{chip}",), left)
 
     assert "cooling.leak" in {one.kind.name for one in told(polled(healthy(), 60.0, off, 2.5))}
+
+
+@pytest.mark.parametrize("left", [0.0, 0.06], ids=["meters fail", "m3/h instead of L/min"])
+@pytest.mark.parametrize(
+    ("kind", "pages"), [("cold_plate", False), ("immersion", True)], ids=["plates", "tank"]
+)
+def test_meters_alone_stop_no_loop_whose_chips_work_and_stay_cool(
+    left: float, kind: str, pages: bool
+) -> None:
+    """A firmware that counts in other units; in a tank chips would warm too slowly to tell."""
+    story = healthy()
+    metered(story, 1.0 - (1.0 - left) * story.grown(0))
+    moments = [START + ONSET + hours * HOUR + 1.0 for hours in (0.25, 4.0)]
+    found = told_at(until(story, 4.0), moments, OF, of_loop={"kind": kind})
+    assert [bool(one) for one in found] == [pages, pages]
+
+
+@pytest.mark.parametrize("left", [1 / 60, 0.06, 0.264], ids=["L/s", "m3/h", "US gpm"])
+def test_a_flow_in_other_units_is_told_as_its_meter_and_clogs_no_filter(left: float) -> None:
+    """By the heat that is still taken away; what really flows less warms more."""
+    story = healthy()
+    metered(story, 1.0 - (1.0 - left) * story.grown(0))
+    assert {one.kind.name for one in told(until(story, 4.0))} == {"cooling.sensor_drift"}

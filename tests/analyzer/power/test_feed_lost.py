@@ -286,3 +286,13 @@ def test_a_feed_that_was_lost_itself_takes_nothing_over() -> None:
     }
     assert "; r1-C carries 120 A more since then" in found["r1-A"]
     assert "; r1-C carries 90 A more since then" in found["r1-B"]
+
+
+@pytest.mark.parametrize("polls", [2, 4, 5])
+def test_what_a_feed_had_before_is_what_its_meter_said_however_seldom_it_is_read(
+    polls: int,
+) -> None:
+    """Polled each five minutes, by an analyzer that started in the middle of it."""
+    said_of = volts("r1-A", step(230.0, 0.0, 24, 24 - polls))
+    (finding,) = said("power_feed_lost", said_of, period=300.0)
+    assert "0 V, 230 V before" in finding.because
