@@ -67,7 +67,7 @@ DROPPED_SAMPLES = Metric(
     kind=Kind.COUNTER,
     unit=Unit.NONE,
     subject=Subject.NONE,
-    help="Samples that were lost before the store took them.",
+    help="Samples that were lost before the store took them, or that were no numbers.",
 )
 
 ANALYSIS_SECONDS = Metric(
