@@ -11,7 +11,7 @@ from typing import Protocol
 
 from aiohttp import web
 
-from fabrichealth.errors import SiteError
+from fabrichealth.errors import SiteError, StoreError
 from fabrichealth.runtime.exporter_format import Format, takes_gzip, wanted
 from fabrichealth.web.access import Access
 
@@ -119,6 +119,8 @@ def _guard(access: Access, routes: Sequence[Route]) -> Callable[..., Awaitable[w
             return await handler(request)
         except ConnectionResetError:  # who asked has gone before an answer began
             return web.Response()
+        except StoreError as wrong:
+            return web.Response(status=503, text=f"{wrong}\n")
 
     return guard
 

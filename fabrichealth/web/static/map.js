@@ -47,6 +47,7 @@ export class Map2D {
     }
     this.at = new Map(this.cells.map((cell, index) => [cell.device, index]));
     this.height = y + deep + PAD;
+    width = Math.max(width, blockWidth + PAD); // a narrow screen moves sideways over it
     const ratio = window.devicePixelRatio || 1;
     this.canvas.width = width * ratio;
     this.canvas.height = this.height * ratio;
@@ -147,8 +148,10 @@ export class Map2D {
     const steps = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
     if (event.key in steps) {
       this.#move(this.#next(...steps[event.key]));
+      this.#scroll();
     } else if (event.key === "Home" || event.key === "End") {
       this.#move(event.key === "Home" ? 0 : this.cells.length - 1);
+      this.#scroll();
     } else if (event.key === "Enter" && this.cursor >= 0) {
       this.opens(this.cells[this.cursor].device);
     } else if ("+-".includes(event.key)) {
@@ -176,6 +179,16 @@ export class Map2D {
   #move(index) {
     this.cursor = index;
     this.tells(index >= 0 ? this.cells[index].device : -1, false);
+  }
+
+  // Move the window over the picture to where the cursor is.
+  #scroll() {
+    const [cell, board] = [this.cells[this.cursor], this.canvas.parentElement];
+    if (!cell) return;
+    const near = (from, length, at) =>
+      Math.min(Math.max(from, at + 3 * this.size - length), Math.max(0, at - 2 * this.size));
+    board.scrollTop = near(board.scrollTop, board.clientHeight, cell.y);
+    board.scrollLeft = near(board.scrollLeft, board.clientWidth, cell.x);
   }
 
   show(device) {
