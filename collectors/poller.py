@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from math import inf
 
 from collectors.close_watch import CloseWatch
 from collectors.intake import Bounds
@@ -65,6 +66,8 @@ class _Followed:
     """Followed no more; what a visit under way still brings is nobody's."""
     failures: int = 0
     visited: bool = False
+    awaited: float = inf
+    """Until when its first visit may be under way (unix seconds)."""
     reason: str = ""
     """What the last failure said; empty while it answers."""
 
@@ -98,8 +101,13 @@ class Poller:
 
     @property
     def unvisited(self) -> int:
-        """How many targets have not been tried yet."""
-        return sum(not followed.visited for followed in self._followed.values())
+        """How many targets have not been tried yet, of those that still have the time for it.
+
+        One that hangs is not waited for beyond its own time-out.
+        """
+        now = self.clock.now()
+        waiting = [one for one in self._followed.values() if not one.visited]
+        return sum(one.awaited >= now for one in waiting)
 
     def clocks(self) -> dict[int, float]:
         """Return each clock that the targets write by, and the longest period of its writers."""
@@ -159,6 +167,7 @@ class Poller:
         source = followed.source
         spread = min(source.settings.period, LONGEST_PHASE)
         due = self.clock.now() + self.clock.phase(spread)
+        followed.awaited = due + source.settings.timeout
         while not followed.gone:
             await self.clock.until(due)
             try:

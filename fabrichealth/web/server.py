@@ -28,6 +28,12 @@ class Pages(Protocol):
         ...
 
 
+HEALTHY, READY = "/-/healthy", "/-/ready"
+
+PROBES = frozenset({HEALTHY, READY})
+"""Answered without credentials, which a kubelet has not: whether, and to strangers not why not."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
     """A handler of the API: method, path, what answers; `writes` needs the token."""
@@ -89,15 +95,17 @@ def application(
     async def healthy(_: web.Request) -> web.Response:
         return web.Response(text="fabrichealth is healthy.\n")
 
-    async def ready(_: web.Request) -> web.Response:
+    async def ready(request: web.Request) -> web.Response:
         lacks = waiting_for()
         if lacks:
-            return web.Response(status=503, text=f"fabrichealth is not ready: {lacks}.\n")
+            known = await judge.may_read(request.headers.get("Authorization", ""))
+            why = f": {lacks}" if known else ""
+            return web.Response(status=503, text=f"fabrichealth is not ready{why}.\n")
         return web.Response(text="fabrichealth is ready.\n")
 
     app.router.add_get("/metrics", metrics, allow_head=False)
-    app.router.add_get("/-/healthy", healthy)
-    app.router.add_get("/-/ready", ready)
+    app.router.add_get(HEALTHY, healthy)
+    app.router.add_get(READY, ready)
     for route in routes:
         app.router.add_route(route.method, route.path, route.answer)
     return app
@@ -113,7 +121,7 @@ def _guard(access: Access, routes: Sequence[Route]) -> Callable[..., Awaitable[w
             return _denied(
                 access, "a bearer token is needed here (bearer_token_file of web_config)"
             )
-        if not await access.may_read(said):
+        if request.path not in PROBES and not await access.may_read(said):
             return _denied(access, "credentials are needed")
         try:
             return await handler(request)
