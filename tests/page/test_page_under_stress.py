@@ -111,6 +111,17 @@ def test_an_incident_that_ends_while_it_is_read_says_so_and_takes_no_focus(
     expect(kept).to_be_focused()
 
 
+def test_what_is_suppressed_is_counted_and_not_called_nothing(
+    watched: Watched, site: Standing, address: str
+) -> None:
+    leak = incident("i9", COOLING_LEAK, Place("loop", "cdu-1"))
+    leak.suppressed_by = "maintenance:chg-7"
+    site.incidents["i9"] = leak.to_json()
+    page = watched.open(address)
+    expect(page.locator("#counts")).to_have_text("1 suppressed")
+    site.incidents.clear()
+
+
 def test_a_page_that_is_opened_while_the_daemon_starts_waits_for_it(
     watched: Watched, incidents: Standing, address: str
 ) -> None:

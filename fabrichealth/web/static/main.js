@@ -86,8 +86,10 @@ function render() {
   for (const one of state.open.filter((other) => !other.suppressed_by)) {
     counts[one.severity] = (counts[one.severity] ?? 0) + 1;
   }
-  at("counts").textContent = ["page", "ticket", "watch", "info"].filter((one) => counts[one])
-    .map((one) => `${counts[one]} ${say(one)}`).join(" · ") || say(state.fabric.isRead ? "nothing" : "noReadings");
+  const told = Object.values(counts).reduce((sum, many) => sum + many, 0);
+  if (told < state.open.length) counts.excused = state.open.length - told;
+  at("counts").textContent = ["page", "ticket", "watch", "info", "excused"]
+    .filter((one) => counts[one]).map((one) => `${counts[one]} ${say(one)}`).join(" · ") || say(state.fabric.isRead ? "nothing" : "noReadings");
   at("language").textContent = say("language");
   at("language").lang = spoken() === "zh" ? "en" : "zh";
   listed(state.open, state.whole, route().name, state.fabric.isRead);

@@ -21,6 +21,7 @@ const WORDS = {
     none: "not said", page: "page", ticket: "ticket", watch: "watch", info: "info",
     healthy: "healthy", subhealthy: "subhealthy", down: "down", language: "中文",
     noReadings: "No readings of this moment: nothing is known.", ended: "over since",
+    excused: "suppressed",
     lacks: "the store does not answer, states are not known:", asOf: "as of", waits: "waits for",
   },
   zh: {
@@ -66,7 +67,7 @@ const WORDS = {
     bad_batch: "批次问题", peer_rebooted: "对端重启", maintenance: "维护", cooling: "冷却",
     power: "供电", congestion: "拥塞", accelerator: "加速卡", switch: "交换机", nic: "网卡",
     cdu: "CDU", pdu: "PDU", noReadings: "该时刻没有读数，状态未知。", ended: "结束于",
-    lacks: "存储无应答，状态未知：", asOf: "截至", waits: "等待",
+    excused: "已抑制", lacks: "存储无应答，状态未知：", asOf: "截至", waits: "等待",
     "type.device": "设备", "type.port": "端口", "type.link": "链路", "type.rack": "机柜",
     "type.loop": "液冷回路", "type.branch": "支路", "type.feed": "供电馈线", "type.job": "作业",
     "type.domain": "超节点域", "type.lot": "批次", "type.bundle": "光缆束", "type.card": "板卡",
