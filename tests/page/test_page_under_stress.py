@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, Route, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from fabrichealth.errors import StoreError
 from fabrichealth.kinds import COOLING_LEAK
@@ -182,6 +182,33 @@ def test_plots_and_types_speak_chinese(watched: Watched, incidents: Standing, ad
         assert english == [], place
     page.goto(f"{address}/#/incident/i1")
     expect(page.locator("#detail")).to_contain_text(f"链路 {ILL}")
+
+
+def test_no_zoom_is_so_far_that_nothing_is_drawn(
+    browser: Browser, incidents: Standing, address: str
+) -> None:
+    context = browser.new_context(viewport={"width": 320, "height": 640}, device_scale_factor=3)
+    page = context.new_page()
+    page.goto(address)
+    page.wait_for_selector("html[data-ready]")
+    tall = """async () => {
+      const { Map2D } = await import('/page/map.js');
+      const { Fabric } = await import('/page/fabric.js');
+      const rows = Array.from({ length: 9000 }, (_, n) => n);
+      const all = (word) => rows.map((n) => word + (word === 'r' ? Math.floor(n / 64) : n));
+      const canvas = document.createElement('canvas');
+      const map = new Map2D(canvas, () => {}, () => {});
+      map.zoom = 5;
+      map.place(new Fabric({ states: [''], racks: [], loops: [], domains: [],
+        devices: { name: all('d'), rack: all('r'), host: all('h'), domain: rows.map(() => ''),
+                   role: rows.map(() => 'accelerator') },
+        links: { a: [], b: [], id: [], technology: [] } }), '', 300);
+      map.draw();
+      const pen = canvas.getContext('2d');
+      return pen.getImageData(0, 0, 300, 300).data.some(Boolean);
+    }"""
+    assert page.evaluate(tall)
+    context.close()
 
 
 def test_paper_shows_the_whole_list(watched: Watched, incidents: Standing, address: str) -> None:

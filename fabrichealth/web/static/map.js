@@ -4,6 +4,8 @@ import { say } from "/page/words.js";
 
 const NAMES = ["none", "unknown", "healthy", "watch", "subhealthy", "drain", "down"];
 const SHOWS_LINKS = 12;
+// Pixels of a canvas that every browser draws; beyond them it stays empty without a word.
+const [MOST_HIGH, MOST_AREA] = [16384, 2 ** 24];
 const [PAD, LABEL, GAP] = [4, 14, 10];
 const DRAWN = ["accelerator", "switch", "cdu", "pdu", "nic", "host"];
 
@@ -24,7 +26,8 @@ export class Map2D {
   }
 
   // Lay racks out for a width; hosts that hold accelerators are the rows of their rack.
-  place(fabric, domain, width) {
+  place(fabric, domain, given) {
+    let width = given;
     this.fabric = fabric;
     const blocks = this.#blocks(domain);
     const cells = blocks.reduce((sum, one) => sum + one.rows.flat().length, 0);
@@ -48,7 +51,13 @@ export class Map2D {
     this.at = new Map(this.cells.map((cell, index) => [cell.device, index]));
     this.height = y + deep + PAD;
     width = Math.max(width, blockWidth + PAD); // a narrow screen moves sideways over it
-    const ratio = window.devicePixelRatio || 1;
+    if (this.height > MOST_HIGH && this.zoom > -3) { // a zoom too far would show nothing at all
+      this.zoom -= 1;
+      this.place(fabric, domain, given);
+      return;
+    }
+    const ratio = Math.min(window.devicePixelRatio || 1, MOST_HIGH / this.height,
+      Math.sqrt(MOST_AREA / (width * this.height)));
     this.canvas.width = width * ratio;
     this.canvas.height = this.height * ratio;
     this.canvas.style.width = `${width}px`;
