@@ -93,6 +93,7 @@ class Poller:
         self._suspects = asyncio.Semaphore(self.limit)
         self._housekeeping: asyncio.Task[None] | None = None
         self._doubted: set[str] = set()
+        self._begun = False
 
     @property
     def targets(self) -> list[Source]:
@@ -103,11 +104,13 @@ class Poller:
     def unvisited(self) -> int:
         """How many targets have not been tried yet, of those that still have the time for it.
 
-        One that hangs is not waited for beyond its own time-out.
+        One that hangs is not waited for beyond its own time-out, one that a reload brings not at
+        all: who was ready once stays so.
         """
-        now = self.clock.now()
-        waiting = [one for one in self._followed.values() if not one.visited]
-        return sum(one.awaited >= now for one in waiting)
+        now, every = self.clock.now(), self._followed.values()
+        many = 0 if self._begun else sum(not one.visited and one.awaited >= now for one in every)
+        self._begun = self._begun or (not many and bool(every))
+        return many
 
     def clocks(self) -> dict[int, float]:
         """Return each clock that the targets write by, and the longest period of its writers."""

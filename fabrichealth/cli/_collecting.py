@@ -77,8 +77,6 @@ class Collecting:
         self._judge: JudgeChild | None = None
         self._judged_at: float | None = None
         """When the judge was heard last (`time.monotonic`); None where none is to be."""
-        self._begun = False
-        """Whether every target that was there at the start was visited, or had the time for it."""
         self._refusing = False
         self._tasks: list[asyncio.Task[None]] = []
 
@@ -120,15 +118,10 @@ class Collecting:
             self._spawn("following of events", partial(self._follow_events, file))
 
     def waiting_for(self) -> str:
-        """Return what is not there yet, in a few words; nothing when all is.
-
-        First visits count until they are over once: targets that a reload brings wait for nobody.
-        """
-        if not self._begun:
-            number = self.poller.unvisited
-            if number:
-                return f"{number} targets not visited yet"
-            self._begun = True
+        """Return what is not there yet, in a few words; nothing when all is."""
+        number = self.poller.unvisited
+        if number:
+            return f"{number} targets not visited yet"
         quiet = 0.0 if self._judged_at is None else time.monotonic() - self._judged_at
         patience = JUDGE_PATIENCE + self.setup.site.policy.judge_every / self.clock.speed
         return "nothing judges" if quiet > patience else ""

@@ -231,6 +231,22 @@ def test_nobody_is_waited_for_beyond_a_first_visit_and_its_time_out() -> None:
     assert (found[0], found[-1]) == (2, 0)  # a phase of 10 s at most, and 3 s of time-out
 
 
+def test_targets_that_a_reload_brings_take_no_readiness_back() -> None:
+    room = Room()
+
+    async def waited() -> list[int]:
+        await room.poller.follow([room.source("first")])
+        found = [room.poller.unvisited]
+        await asyncio.sleep(15)
+        found.append(room.poller.unvisited)
+        await room.poller.follow([room.source("first"), room.source("second")])
+        found.append(room.poller.unvisited)
+        await room.poller.stop()
+        return found
+
+    assert lived(waited()) == [1, 0, 0]
+
+
 def test_a_target_that_comes_back_is_told_of_and_polled_as_before(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
