@@ -196,7 +196,7 @@ class Judge:
             self._accepted = accepted(self.topology, self._policy.pages_accepted)
         return [
             *budget(self.ledger.paged, self._accepted),
-            Verdict(ANALYSIS_TIME, (), now),
+            Verdict(ANALYSIS_TIME, (self._ours.name,), now),
             *(Verdict(ANALYSIS_FAILING, (name,), float(name in self._failing))
               for name in self._judged),
         ]  # fmt: skip

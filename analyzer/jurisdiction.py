@@ -37,9 +37,14 @@ class Jurisdiction:
         self._loops |= {loop.name for loop in topology.loops.values() if racks & {*loop.racks}}
 
     @property
+    def name(self) -> str:
+        """The domains that are judged here, `pod-a+pod-b`; nothing where all are."""
+        return "+".join(sorted(self._domains))
+
+    @property
     def prefix(self) -> str:
         """What the names of incidents begin with: no two analyzers give the same name."""
-        return f"{'+'.join(sorted(self._domains))}-i" if self._domains else "i"
+        return f"{self.name}-i" if self._domains else "i"
 
     def wants(self, metric: Metric, labels: Labels) -> bool:
         """Return whether a series is read; what the topology does not know always is."""

@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from math import inf
 
 from collectors.close_watch import CloseWatch
 from collectors.intake import Bounds
@@ -65,6 +66,8 @@ class _Followed:
     """Followed no more; what a visit under way still brings is nobody's."""
     failures: int = 0
     visited: bool = False
+    awaited: float = inf
+    """Until when its first visit may be under way (unix seconds)."""
     reason: str = ""
     """What the last failure said; empty while it answers."""
 
@@ -90,6 +93,7 @@ class Poller:
         self._suspects = asyncio.Semaphore(self.limit)
         self._housekeeping: asyncio.Task[None] | None = None
         self._doubted: set[str] = set()
+        self._begun = False
 
     @property
     def targets(self) -> list[Source]:
@@ -98,8 +102,15 @@ class Poller:
 
     @property
     def unvisited(self) -> int:
-        """How many targets have not been tried yet."""
-        return sum(not followed.visited for followed in self._followed.values())
+        """How many targets have not been tried yet, of those that still have the time for it.
+
+        One that hangs is not waited for beyond its own time-out, one that a reload brings not at
+        all: who was ready once stays so.
+        """
+        now, every = self.clock.now(), self._followed.values()
+        many = 0 if self._begun else sum(not one.visited and one.awaited >= now for one in every)
+        self._begun = self._begun or (not many and bool(every))
+        return many
 
     def clocks(self) -> dict[int, float]:
         """Return each clock that the targets write by, and the longest period of its writers."""
@@ -159,6 +170,7 @@ class Poller:
         source = followed.source
         spread = min(source.settings.period, LONGEST_PHASE)
         due = self.clock.now() + self.clock.phase(spread)
+        followed.awaited = due + source.settings.timeout
         while not followed.gone:
             await self.clock.until(due)
             try:

@@ -11,6 +11,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from typing import Any
 
+from dashboards.shape import misshapen
 from fabrichealth.settings import seconds_of
 
 WIDTH = 24
@@ -36,16 +37,20 @@ _WORDS = frozenset({"and", "or", "unless", "bool", "offset", "inf", "nan", "atan
 def faults(board: Panel, scrape: float, exported: Container[str]) -> list[str]:
     """Return one line for each fault of a board.
 
-    `scrape` is the seconds between two scrapes, `exported` the names of metrics there are.
+    `scrape` is the seconds between two scrapes, `exported` the names of metrics there are. What is
+    no board of Grafana's is told of by that alone.
     """
-    panels = list(_panels(board.get("panels", ())))
-    return [
+    if wrong := list(misshapen(board)):
+        return wrong
+    panels = list(_panels(board.get("panels") or ()))
+    found = [
         *_identities(panels),
-        *_places(board.get("panels", ())),
+        *_places(board.get("panels") or ()),
         *(fault for panel in panels for fault in _windows(panel, scrape)),
         *(fault for panel in panels for fault in _thresholds(panel)),
         *_names(board, panels, exported),
     ]
+    return [" ".join(fault.split()) for fault in found]
 
 
 def queries(board: Panel) -> list[str]:
@@ -53,7 +58,7 @@ def queries(board: Panel) -> list[str]:
     return [
         str(target["expr"])
         for panel in _panels(board.get("panels", ()))
-        for target in panel.get("targets", ())
+        for target in (panel.get("targets") or ())
         if "expr" in target
     ]
 
@@ -102,7 +107,7 @@ def _identities(panels: Sequence[Panel]) -> Iterator[str]:
         elif number in seen:
             yield f"{_title(panel)}: id {number} is taken by {seen[number]!r}"
         seen.setdefault(number, str(panel.get("title", "")))
-        letters = [target.get("refId") for target in panel.get("targets", ())]
+        letters = [target.get("refId") for target in (panel.get("targets") or ())]
         if len(set(letters)) < len(letters):
             yield f"{_title(panel)}: two queries have the same refId"
 
@@ -126,7 +131,7 @@ def _places(panels: Sequence[Panel]) -> Iterator[str]:
 
 def _windows(panel: Panel, scrape: float) -> Iterator[str]:
     """Yield range windows that may hold fewer than two samples."""
-    for target in panel.get("targets", ()):
+    for target in panel.get("targets") or ():
         asked = _QUOTED.sub('""', str(target.get("expr", "")))
         for window in re.findall(r"\[\s*([^\]:]+?)\s*(?::[^\]]*)?\]", asked):
             if window.strip("${}") in {"__rate_interval", "__range"}:
@@ -160,11 +165,11 @@ def _thresholds(panel: Panel) -> Iterator[str]:
 def _names(board: Panel, panels: Sequence[Panel], exported: Container[str]) -> Iterator[str]:
     """Yield metrics that nobody exports, in panels and in drop-downs."""
     for panel in panels:
-        for target in panel.get("targets", ()):
+        for target in panel.get("targets") or ():
             for name in sorted(metrics_of(substituted(str(target.get("expr", ""))))):
                 if name not in exported:
                     yield f"{_title(panel)}: {name} is not an exported metric"
-    for one in (board.get("templating") or {}).get("list", ()):
+    for one in (board.get("templating") or {}).get("list") or ():
         found = re.match(r"label_values\(\s*([A-Za-z_:][\w:]*)", str(one.get("query", "")))
         if found and found[1] not in exported:
             yield f"variable {one.get('name')}: {found[1]} is not an exported metric"

@@ -75,7 +75,9 @@ class Servers:
         return self._peer
 
     def settle_victoria_metrics(self) -> None:
-        """Make everything that VictoriaMetrics has taken visible."""
+        """Make everything that VictoriaMetrics has taken visible; nothing to do if none runs."""
+        if "victoria-metrics" not in self._running:
+            return
         _, address = self._running["victoria-metrics"]
         with urllib.request.urlopen(f"{address}/internal/force_flush", timeout=10):
             pass

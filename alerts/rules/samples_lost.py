@@ -11,7 +11,8 @@ ALERT = Alert(
     severity=Severity.TICKET,
     summary="The store does not take readings",
     runbook=Runbook(
-        meaning="The collector had to drop readings because the store refused them.",
+        meaning="The collector had to drop readings: the store refused them, or they were no"
+        " numbers.",
         impact="History has holes; judging is poorer or stands still.",
         diagnosis="The collector's log says why: most often the disk is full.",
         mitigation="Make room, or lower `store.max_bytes` or the retention in the site file.",

@@ -67,7 +67,7 @@ DROPPED_SAMPLES = Metric(
     kind=Kind.COUNTER,
     unit=Unit.NONE,
     subject=Subject.NONE,
-    help="Samples that were lost before the store took them.",
+    help="Samples that were lost before the store took them, or that were no numbers.",
 )
 
 ANALYSIS_SECONDS = Metric(
@@ -92,7 +92,8 @@ ANALYSIS_TIME = Metric(
     kind=Kind.GAUGE,
     unit=Unit.TIMESTAMP_SECONDS,
     subject=Subject.NONE,
-    help="The moment that the last pass of the analyzer judged.",
+    extra=("domains",),
+    help="The moment that the last pass of the analyzer judged; of several each names its domains.",
 )
 
 ANALYSIS_FAILING = Metric(

@@ -118,7 +118,7 @@ class Collecting:
             self._spawn("following of events", partial(self._follow_events, file))
 
     def waiting_for(self) -> str:
-        """Return what is not there yet, in a few words; nothing when every target was visited."""
+        """Return what is not there yet, in a few words; nothing when all is."""
         number = self.poller.unvisited
         if number:
             return f"{number} targets not visited yet"

@@ -3,7 +3,8 @@
 import asyncio
 import gzip
 import math
-from typing import Any
+import zlib
+from typing import Any, NamedTuple
 
 import orjson
 from aiohttp import web
@@ -13,6 +14,7 @@ from fabrichealth.cli._collecting import Collecting
 from fabrichealth.cli._incidents import events_of
 from fabrichealth.cli._picture import Pictures, layout, open_then
 from fabrichealth.cli._series_asked import RECENT
+from fabrichealth.errors import StoreError
 from fabrichealth.runtime.exporter_format import takes_gzip
 from fabrichealth.topology import Topology
 from fabrichealth.web.server import Route
@@ -26,7 +28,7 @@ class PageApi:
 
     def __init__(self, collecting: Collecting) -> None:
         self._collecting = collecting
-        self._laid: tuple[Topology, tuple[bytes, bytes]] | None = None
+        self._laid: tuple[Topology, _Laid] | None = None
         self._pictures: Pictures | None = None
         self._present: tuple[float, dict[str, str]] = (-math.inf, {})
         self._drawing = asyncio.Lock()
@@ -42,27 +44,40 @@ class PageApi:
 
     async def _layout(self, request: web.Request) -> web.Response:
         """Answer what there is and where, by columns."""
+        _, laid = await self._present_layout()
+        if takes_gzip(request.headers.get("Accept-Encoding", "")):
+            return web.Response(body=laid.small, content_type="application/json",
+                                headers={"Content-Encoding": "gzip"})  # fmt: skip
+        return web.Response(body=laid.plain, content_type="application/json")
+
+    async def _present_layout(self) -> tuple[Topology, "_Laid"]:
         topology = self._collecting.poller.inventory.topology
         if self._laid is None or self._laid[0] is not topology:
             self._laid = topology, await asyncio.to_thread(_packed, topology)
-        plain, small = self._laid[1]
-        if takes_gzip(request.headers.get("Accept-Encoding", "")):
-            return web.Response(body=small, content_type="application/json",
-                                headers={"Content-Encoding": "gzip"})  # fmt: skip
-        return web.Response(body=plain, content_type="application/json")
+        return self._laid
 
     async def _picture(self, request: web.Request) -> web.Response:
-        """Answer the states at `at=` (unix seconds), or now."""
+        """Answer the states at `at=` (unix seconds), or now; `lacks` says why there are none.
+
+        They are in the order of the layout that is named.
+        """
         now = self._collecting.clock.now()
         at = _moment(request, "at", now)
-        async with self._drawing:
-            states = await asyncio.to_thread(self._states, at, "at" in request.query)
+        topology, laid = await self._present_layout()
+        states: dict[str, str] = {}
+        lacks = ""
+        try:
+            async with self._drawing:
+                states = await asyncio.to_thread(self._states, topology, at, "at" in request.query)
+        except StoreError as wrong:  # incidents are known without it
+            lacks = str(wrong)
         incidents = open_then(self._collecting.incidents.values(), at)
-        return _one({"at": at, **states, "incidents": incidents})
+        told = {"at": at, "layout": laid.version, "lacks": lacks, "incidents": incidents}
+        return _one({**told, **states})
 
-    def _states(self, at: float, past: bool) -> dict[str, str]:
+    def _states(self, topology: Topology, at: float, past: bool) -> dict[str, str]:
         """Return the states of a moment; those of now are kept for a while, incidents are not."""
-        topology, store = self._collecting.poller.inventory.topology, self._collecting.store
+        store = self._collecting.store
         if store is None:
             return {}
         if self._pictures is None or self._pictures.topology is not topology:
@@ -94,10 +109,20 @@ class PageApi:
 MOST_EVENTS = 500
 
 
-def _packed(topology: Topology) -> tuple[bytes, bytes]:
-    """Return the layout as JSON, plain and by gzip: it is asked for by every page that opens."""
-    body = orjson.dumps({"data": [layout(topology)]})
-    return body, gzip.compress(body, 6)
+class _Laid(NamedTuple):
+    """The layout as JSON, plain and by gzip: it is asked for by every page that opens."""
+
+    version: int
+    """Of what it holds: a picture's states are in the order of one layout."""
+    plain: bytes
+    small: bytes
+
+
+def _packed(topology: Topology) -> _Laid:
+    made = layout(topology)
+    version = zlib.crc32(orjson.dumps(made))
+    body = orjson.dumps({"data": [{**made, "version": version}]})
+    return _Laid(version, body, gzip.compress(body, 6))
 
 
 def _moment(request: web.Request, name: str, otherwise: float) -> float:

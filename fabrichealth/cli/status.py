@@ -9,7 +9,7 @@ from fabrichealth import narrative
 from fabrichealth.cli import _terminal
 from fabrichealth.cli._command import WELL, Command
 from fabrichealth.cli._console import console, draws, show
-from fabrichealth.cli._domain_tables import tables
+from fabrichealth.cli._domain_tables import drawn, tables
 from fabrichealth.cli._domains import rows_of_domain, span_of
 from fabrichealth.cli._gravity import gravest_first
 from fabrichealth.cli._incident_tables import incident_table
@@ -73,7 +73,9 @@ def _of_domain(asked: argparse.Namespace) -> int:
     if not asked.json:
         if not any(row["section"] == "hours" for row in found):
             _terminal.say(f"{asked.domain}: nothing was read yet, so nothing is known of its hours")
-        if found:
+        if found and draws():
+            show(drawn(asked.domain, found))
+        elif found:
             _terminal.say(tables(asked.domain, found))
     return WELL
 

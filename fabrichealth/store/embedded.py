@@ -79,6 +79,7 @@ class EmbeddedStore:
         self._next = max(self._next, Progress(self._database).folded(0) + 1)
         self._started = inf
         self._full = False
+        self._no_numbers = 0
 
     @classmethod
     def open(
@@ -110,7 +111,7 @@ class EmbeddedStore:
     def append(self, batches: Sequence[Batch]) -> None:
         """Keep batches; when this returns they survive a kill -9 of this process.
 
-        Values that are not finite are no readings and are left out.
+        Values that are not finite are no readings: they are left out and count as dropped.
 
         Raises:
             StoreReadOnly: the disk is full; nothing of this call was kept, a later one tries again.
@@ -124,7 +125,8 @@ class EmbeddedStore:
             self._keep_names()
             try:
                 segment = self._open_segment()
-                segment.append(entry(self._next, batches, self._numbering.metric))
+                added = entry(self._next, batches, self._numbering.metric)
+                segment.append(added)
             except IndexError:
                 raise StoreError(
                     f"{self._folder}: a batch holds a series that the table does not know"
@@ -132,6 +134,12 @@ class EmbeddedStore:
             except OSError as wrong:
                 raise StoreReadOnly.because(self._folder, wrong) from None
             self._next += 1
+            lost = sum(map(len, batches)) - sum(many for _, _, many in added.parts)
+            if lost and not self._no_numbers:
+                log.warning(
+                    "%d values are no numbers and are left out; further ones are counted", lost
+                )
+            self._no_numbers += lost
             if self._started == inf:
                 self._started = segment.newest
 
@@ -282,8 +290,8 @@ class EmbeddedStore:
 
     @property
     def dropped(self) -> int:
-        """Nothing that was appended is lost."""
-        return 0
+        """Samples that were no numbers; nothing else that was appended is lost."""
+        return self._no_numbers
 
     @property
     def size(self) -> int:

@@ -11,7 +11,7 @@ from typing import Protocol
 
 from aiohttp import web
 
-from fabrichealth.errors import SiteError
+from fabrichealth.errors import SiteError, StoreError
 from fabrichealth.runtime.exporter_format import Format, takes_gzip, wanted
 from fabrichealth.web.access import Access
 
@@ -26,6 +26,12 @@ class Pages(Protocol):
     def stream(self, now: float, form: Format, *, gzip: bool) -> AsyncIterator[bytes]:
         """Yield a page piece by piece."""
         ...
+
+
+HEALTHY, READY = "/-/healthy", "/-/ready"
+
+PROBES = frozenset({HEALTHY, READY})
+"""Answered without credentials, which a kubelet has not: whether, and to strangers not why not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,15 +95,17 @@ def application(
     async def healthy(_: web.Request) -> web.Response:
         return web.Response(text="fabrichealth is healthy.\n")
 
-    async def ready(_: web.Request) -> web.Response:
+    async def ready(request: web.Request) -> web.Response:
         lacks = waiting_for()
         if lacks:
-            return web.Response(status=503, text=f"fabrichealth is not ready: {lacks}.\n")
+            known = await judge.may_read(request.headers.get("Authorization", ""))
+            why = f": {lacks}" if known else ""
+            return web.Response(status=503, text=f"fabrichealth is not ready{why}.\n")
         return web.Response(text="fabrichealth is ready.\n")
 
     app.router.add_get("/metrics", metrics, allow_head=False)
-    app.router.add_get("/-/healthy", healthy)
-    app.router.add_get("/-/ready", ready)
+    app.router.add_get(HEALTHY, healthy)
+    app.router.add_get(READY, ready)
     for route in routes:
         app.router.add_route(route.method, route.path, route.answer)
     return app
@@ -113,12 +121,14 @@ def _guard(access: Access, routes: Sequence[Route]) -> Callable[..., Awaitable[w
             return _denied(
                 access, "a bearer token is needed here (bearer_token_file of web_config)"
             )
-        if not await access.may_read(said):
+        if request.path not in PROBES and not await access.may_read(said):
             return _denied(access, "credentials are needed")
         try:
             return await handler(request)
         except ConnectionResetError:  # who asked has gone before an answer began
             return web.Response()
+        except StoreError as wrong:
+            return web.Response(status=503, text=f"{wrong}\n")
 
     return guard
 

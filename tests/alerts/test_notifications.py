@@ -209,6 +209,9 @@ def test_what_a_page_or_a_silent_collector_explains_is_inhibited(told: Told) -> 
         "FabricNothingCollected": False,
     }
     until(lambda: wanted.items() <= told.inhibited().items(), "the inhibition")
+    time.sleep(1)
+    now = told.inhibited()
+    assert {name: now[name] for name in wanted} == wanted  # what is not inhibited stays so
 
 
 def test_a_silence_of_a_rack_is_read_back_with_who_made_it_until_it_expires(told: Told) -> None:

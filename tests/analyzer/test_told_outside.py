@@ -187,7 +187,7 @@ def test_each_pass_says_when_it_was_and_which_detector_fails(
 ) -> None:
     story = Story(during(LINK_DOWN, NEAR)).until(120)
     said = story.outcomes[-1].verdicts
-    assert series(said, ANALYSIS_TIME) == {(): START + 120}
+    assert series(said, ANALYSIS_TIME) == {("",): START + 120}
     assert series(said, ANALYSIS_FAILING) == {("script",): 0.0}
 
     def broken(view: object) -> list[Finding]:

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -206,6 +207,44 @@ def test_a_slow_period_is_not_shortened_by_failing() -> None:
     source = room.source("t", refuses, period=600.0)
     lived(room.follow([source], 6000))
     assert all(540 <= gap <= 660 for gap in steps(source))
+
+
+def test_nobody_is_waited_for_beyond_a_first_visit_and_its_time_out() -> None:
+    room = Room(limit=1)
+
+    async def stubborn(source: Emulated, at: float) -> Poll:
+        for _ in range(60):  # it holds the only slot for two minutes, and cannot be stopped
+            with suppress(asyncio.CancelledError):
+                await asyncio.sleep(2.0)
+        return source.poll(at)
+
+    async def waited() -> list[int]:
+        await room.poller.follow([room.source("stuck", stubborn), room.source("behind")])
+        found = [room.poller.unvisited]
+        for _ in range(3):
+            await asyncio.sleep(4.6)
+            found.append(room.poller.unvisited)
+        await room.poller.stop()
+        return found
+
+    found = lived(waited())
+    assert (found[0], found[-1]) == (2, 0)  # a phase of 10 s at most, and 3 s of time-out
+
+
+def test_targets_that_a_reload_brings_take_no_readiness_back() -> None:
+    room = Room()
+
+    async def waited() -> list[int]:
+        await room.poller.follow([room.source("first")])
+        found = [room.poller.unvisited]
+        await asyncio.sleep(15)
+        found.append(room.poller.unvisited)
+        await room.poller.follow([room.source("first"), room.source("second")])
+        found.append(room.poller.unvisited)
+        await room.poller.stop()
+        return found
+
+    assert lived(waited()) == [1, 0, 0]
 
 
 def test_a_target_that_comes_back_is_told_of_and_polled_as_before(

@@ -198,14 +198,41 @@ def test_the_scheduler_source_may_list_what_it_lists_and_nothing_else() -> None:
     assert [one["name"] for one in binding["subjects"]] == ["collector"]
 
 
+def with_component(component: str, name: str, into: Path) -> tuple[Resource, ...]:
+    """Return what an overlay makes that takes one component more."""
+    shutil.copytree(DEPLOY, into / "deploy")
+    folder = into / "deploy/kubernetes/overlays" / name
+    text = (folder / "kustomization.yaml").read_text()
+    more = f"components:\n  - ../../components/{component}\n"
+    (folder / "kustomization.yaml").write_text(text.replace("components:\n", more, 1))
+    return tuple(built(folder))
+
+
+def test_webhooks_are_reached_where_a_site_wants_them(tmp_path: Path) -> None:
+    before = [named(one) for one in of(overlay(OVERLAYS[0]), "NetworkPolicy")]
+    resources = with_component("webhooks", OVERLAYS[0], tmp_path)
+    (way,) = [one for one in of(resources, "NetworkPolicy") if named(one) not in before]
+    assert way["spec"]["policyTypes"] == ["Egress"]
+    assert [port["port"] for rule in way["spec"]["egress"] for port in rule["ports"]] == [443]
+    labels = {who: one["spec"]["template"]["metadata"]["labels"]
+              for who, one in pods(resources).items()}  # fmt: skip
+    chosen = way["spec"]["podSelector"]["matchLabels"]
+    reaching = {who for who, given in labels.items() if cluster.matches(chosen, given)}
+    assert reaching == {who for who in labels if who.startswith("analyzer")}
+
+
+@each
+def test_collectors_bring_their_events_to_analyzers(name: str) -> None:
+    resources = overlay(name)
+    (rule,) = policy(resources, "Ingress")["ingress"]
+    (asked,) = [one["podSelector"] for one in rule["from"] if "podSelector" in one]
+    collector = pods(resources)["collector"]["spec"]["template"]["metadata"]["labels"]
+    assert cluster.matches(asked["matchLabels"], collector)
+
+
 @each
 def test_remediators_may_set_conditions_where_a_site_wants_them(name: str, tmp_path: Path) -> None:
-    shutil.copytree(DEPLOY, tmp_path / "deploy")
-    folder = tmp_path / "deploy/kubernetes/overlays" / name
-    text = (folder / "kustomization.yaml").read_text()
-    more = "components:\n  - ../../components/remediation\n"
-    (folder / "kustomization.yaml").write_text(text.replace("components:\n", more, 1))
-    resources = tuple(built(folder))
+    resources = with_component("remediation", name, tmp_path)
     roles = {one["metadata"]["name"]: one["rules"] for one in of(resources, "ClusterRole")}
     assert roles["fabrichealth-remediation"] == [
         {"apiGroups": [""], "resources": ["nodes/status"], "verbs": ["patch"]}

@@ -1,18 +1,20 @@
 """`status --domain`: what became of a domain, at a terminal."""
 
 from collections.abc import Iterator
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from rich.console import Console
 
 from fabrichealth.catalogue.accelerators import ALLOCATED, THROTTLED, UTILIZATION
 from fabrichealth.catalogue.devices import BUS_BANDWIDTH, SCHEDULABLE
 from fabrichealth.catalogue.ports import SPEED, UP
 from fabrichealth.catalogue.power import RACK_POWER
 from fabrichealth.cli._domain_rows import Known, domain_rows
-from fabrichealth.cli._domain_tables import tables
+from fabrichealth.cli._domain_tables import drawn, tables
 from fabrichealth.events import Event
 from fabrichealth.kinds import KINDS, Severity
 from fabrichealth.metric import Metric
@@ -253,3 +255,18 @@ def test_benchmarks_of_a_site_of_several_domains_are_of_none_and_have_no_limit()
     several = benchmark("a", "b")
     assert (several["domain"], several["of_limit"]) == (None, None)
     assert "in which domain each ran is not told" in tables("a", [several])
+
+
+def test_a_terminal_gets_the_same_words_and_long_ones_stay_in_their_column(
+    site: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ask = Terminal(capsys)
+    told = ask("status", "-c", site, "--domain", "pod", "--for", "8h", "--json").objects
+    plain = tables("pod", told)
+    for width in (200, 60):
+        page = StringIO()
+        screen = Console(width=width, file=page, color_system=None)
+        screen.print(drawn("pod", told))
+        shown = page.getvalue()
+        assert max(map(len, shown.splitlines())) <= width
+        assert sorted("".join(shown.split())) == sorted("".join(plain.split()))

@@ -488,7 +488,7 @@ def test_hostile_names_make_one_line_each() -> None:
     batch = Batch(table.clock("sonic", "x\r\ny"), AT, np.array(series, np.int32), np.ones(2))
     lines = LineProtocol(table, {}).body([batch]).decode().splitlines()
     assert len(lines) == 2
-    assert 'port=a\\ b\\,c\\=d"e_' in lines[0]
+    assert 'port=a\\ b\\,c\\=d"e\\\u2060' in lines[0]
     assert [many for _, many in LineProtocol.halves("\n".join(lines).encode())] == [1, 1]
 
 

@@ -94,6 +94,20 @@ async def test_health_and_readiness_are_told_apart(started: Started) -> None:
     assert (await ask(await started(), "/-/ready"))[0] == 200
 
 
+async def test_probes_need_no_credentials_and_tell_strangers_nothing_but_whether(
+    started: Started, tmp_path: Path
+) -> None:
+    known = bcrypt.hashpw(b"right", bcrypt.gensalt(4)).decode()
+    (tmp_path / "web.yml").write_text(f"basic_auth_users: {{ann: {known}}}\n")
+    waits = await started(read_access(tmp_path / "web.yml"), "3 targets not visited yet")
+    assert (await ask(waits, "/-/healthy"))[:2] == (200, "fabrichealth is healthy.\n")
+    assert (await ask(waits, "/-/ready"))[:2] == (503, "fabrichealth is not ready.\n")
+    pair = base64.b64encode(b"ann:right").decode()
+    _, said, _ = await ask(waits, "/-/ready", headers={"Authorization": f"Basic {pair}"})
+    assert said == "fabrichealth is not ready: 3 targets not visited yet.\n"
+    assert (await ask(waits, "/metrics"))[0] == 401
+
+
 async def test_without_a_web_config_everybody_reads_and_nobody_writes(started: Started) -> None:
     server = await started()
     assert (await ask(server, "/api/v1/links?link=a--b"))[1] == '{"data": ["a--b"]}'
@@ -119,7 +133,7 @@ async def test_passwords_let_read_and_the_token_lets_write(
         asked = {"Authorization": f"Basic {pair}"}
         assert (await ask(server, "/metrics", headers=asked))[0] == status
         assert (await ask(server, "/api/v1/events", "POST", headers=asked, json={}))[0] == 401
-    status, _, headers = await ask(server, "/-/healthy")
+    status, _, headers = await ask(server, "/")
     assert status == 401
     assert headers["X-Frame-Options"] == "deny"
     for said, status in (

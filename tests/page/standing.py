@@ -68,8 +68,9 @@ class Standing:
         self.store = EmbeddedStore.open(folder / "series")
         self.incidents: dict[str, dict[str, Any]] = {}
         self.now = NOW
+        self._inventory = SimpleNamespace(topology=topology)
         collecting = SimpleNamespace(
-            poller=SimpleNamespace(inventory=SimpleNamespace(topology=topology)),
+            poller=SimpleNamespace(inventory=self._inventory),
             store=self.store,
             clock=SimpleNamespace(now=lambda: self.now),
             incidents=self.incidents,
@@ -81,6 +82,10 @@ class Standing:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, daemon=True)
         self._server: Server | None = None
+
+    def lay_out(self, topology: Topology) -> None:
+        """Have another topology from now on, as when links or devices are discovered."""
+        self._inventory.topology = topology
 
     def serve(self, listen: str = "127.0.0.1:0") -> str:
         """Listen, on a free port unless one is given, and return the address."""

@@ -1,6 +1,7 @@
 """Any engine that Prometheus' APIs are spoken to: VictoriaMetrics, Prometheus, Mimir, Thanos.
 
-Written by remote write, read by the query API, and by VictoriaMetrics' export where it is there.
+Written by remote write, to VictoriaMetrics by line protocol if that is wanted; read by the query
+API, and by VictoriaMetrics' export where it is there.
 """
 
 from typing import Literal
@@ -10,14 +11,16 @@ from pydantic import field_validator, model_validator
 from fabrichealth.model import SeriesTable
 from fabrichealth.runtime.paths import StatePaths
 from fabrichealth.store.engine import Wanted, everything
+from fabrichealth.store.remote import line_protocol, remote_write
 from fabrichealth.store.remote.delivery import Delivery
 from fabrichealth.store.remote.engine import RemoteEngine
 from fabrichealth.store.remote.http import Http
 from fabrichealth.store.remote.identity import Identities
+from fabrichealth.store.remote.line_protocol import LineProtocol, victoria_tag
 from fabrichealth.store.remote.promql import PromqlReads
-from fabrichealth.store.remote.remote_write import HEADERS, RemoteWrite
+from fabrichealth.store.remote.remote_write import RemoteWrite
 from fabrichealth.store.remote.settings import RemoteSettings, http_address, needed
-from fabrichealth.store.remote.shared import SharedStore
+from fabrichealth.store.remote.shared import Encodes, SharedStore
 from fabrichealth.store.remote.spool import Spool
 from fabrichealth.target_rows import Address, Text
 
@@ -32,6 +35,8 @@ class PrometheusSettings(RemoteSettings):
     write: Address = ""
     """Whole address of remote write, such as `http://127.0.0.1:8428/api/v1/write`; needed by
     whoever collects."""
+    protocol: Literal["remote_write", "line_protocol"] = "remote_write"
+    """What `write` takes; line protocol only VictoriaMetrics, at `http://127.0.0.1:8428/write`."""
     tenant: Text = ""
     """Sent as `X-Scope-OrgID`, which Mimir and others of its family want."""
 
@@ -58,14 +63,19 @@ class Prometheus(RemoteEngine[PrometheusSettings]):
         """Open as asked; see `RemoteEngine.store`."""
         settings, table = self.settings, SeriesTable()
         access = settings.access(tenant=settings.tenant)
-        reads = encodes = delivery = None
+        reads = delivery = None
+        encodes: Encodes | None = None
         if read:
             http = Http(needed(settings.read, "read"), access, settings.timeout)
             known = Identities(http.shown, table, settings.labels, wanted)
             reads = PromqlReads(http, known, settings.labels)
         if write:
             out = Http(needed(settings.write, "write"), access, settings.timeout)
+            headers, halves = remote_write.HEADERS, RemoteWrite.halves
             encodes = RemoteWrite(table, settings.labels)
+            if settings.protocol == "line_protocol":
+                headers, halves = line_protocol.HEADERS, LineProtocol.halves
+                encodes = LineProtocol(table, settings.labels, victoria_tag)
             spool = Spool(StatePaths(self.state).spool, settings.spool)
-            delivery = Delivery(spool, lambda body: out.post("", body, HEADERS), RemoteWrite.halves)
+            delivery = Delivery(spool, lambda body: out.post("", body, headers), halves)
         return SharedStore(table, settings, reads, encodes, delivery)

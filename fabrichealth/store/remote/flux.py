@@ -1,6 +1,7 @@
 """Flux: the language of InfluxDB 2; answers are annotated CSV."""
 
 import csv
+import io
 import json
 from collections.abc import Iterator, Mapping
 from itertools import groupby
@@ -97,7 +98,7 @@ class Flux:
         body = self._http.json("/api/v2/query", {"org": self._org},
                                {"query": query, "type": "flux", "dialect": dialect})  # fmt: skip
         names: list[str] = []
-        for row in csv.reader(body.decode("utf-8", "replace").splitlines()):
+        for row in csv.reader(io.StringIO(body.decode("utf-8", "replace"), newline="")):
             if not row:
                 names = []  # an empty line: another set of columns follows
                 continue

@@ -22,6 +22,9 @@ SAID = 200
 CONTENT = frozenset({400, 413, 422})
 """Statuses that are about what was sent, and not about who sent it where."""
 
+TOO_OLD = "too old sample"
+"""Said by Prometheus with status 500 up to 2.42 at least; it will not be younger next time."""
+
 STRANGERS = frozenset({401, 403, 407})
 
 NO_SUCH_PATH = frozenset({404, 405})
@@ -180,7 +183,7 @@ def complaint(where: str, status: int, said: str, access: Access) -> StoreError:
     """Return what a server's refusal means to us, as one line."""
     said = " ".join(said.split())[:SAID]
     more = f": {said}" if said else ""
-    if status in CONTENT:
+    if status in CONTENT or TOO_OLD in said:
         return Refused(f"{where}: refuses ({status}{more})", status)
     if status in STRANGERS:
         why = f"wants other credentials ({status}{more}); check {access.remedy}"

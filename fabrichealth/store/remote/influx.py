@@ -16,7 +16,7 @@ from fabrichealth.model import Labels
 from fabrichealth.store.grid import Grid
 from fabrichealth.store.gridding import merged
 from fabrichealth.store.remote.identity import Identities
-from fabrichealth.store.remote.line_protocol import written
+from fabrichealth.store.remote.line_protocol import held, named
 from fabrichealth.store.remote.lines import Gathered, grid_of
 
 BY_STEP = 7200.0
@@ -78,7 +78,7 @@ class InfluxReads:
         """`own` are tags that every series of ours has."""
         self._dialect = dialect
         self._known = known
-        self._own = own
+        self._own = {name: held(text) for name, text in own.items()}
 
     def columns(self, metric: Metric, start: float, end: float) -> Grid:
         """Return at least what was read in (start, end]."""
@@ -86,7 +86,7 @@ class InfluxReads:
 
     def one(self, metric: Metric, labels: Labels, start: float, end: float) -> Grid:
         """Return at least what was read of one series in (start, end]."""
-        tags = dict(zip(metric.labels, map(written, labels), strict=True)) | dict(self._own)
+        tags = dict(zip(metric.labels, map(held, labels), strict=True)) | self._own
         return self._grid(metric, Question(metric.name, tags, *_milliseconds(start, end)))
 
     def stepped(self, metric: Metric, start: float, end: float, step: float) -> Grid:
@@ -138,7 +138,8 @@ class InfluxReads:
         for tags, times, values in self._dialect.readings(question):
             key = repr(sorted(tags.items())).encode()
             if key not in names:
-                names[key] = self._known.learn(metric, tags)
+                labels = {name: named(text) for name, text in tags.items()}
+                names[key] = self._known.learn(metric, labels)
             one = names[key]
             if one is None or not times:
                 continue

@@ -4,6 +4,7 @@ Writing goes through the spool, so that a server that is away loses nothing. Rea
 for a span of one metric and keeps it, so that a pass asks only for what is new.
 """
 
+import logging
 import threading
 import time
 from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ from fabrichealth.store.protocol import Latest, News
 from fabrichealth.store.remote.delivery import Delivery
 from fabrichealth.store.remote.kept import GivesColumns, Kept
 from fabrichealth.store.remote.settings import RemoteSettings
+
+log = logging.getLogger(__name__)
 
 CACHE_BYTES = 512 * 2**20
 """Memory for columns of metrics asked for repeatedly."""
@@ -98,6 +101,7 @@ class SharedStore:
         self._reader = reads
         self._encodes = encodes
         self._delivery = delivery
+        self._no_numbers = 0
         self._lock = threading.RLock()
         self._kept = (
             None if reads is None else Kept(reads, settings.lateness, settings.reread, cache_bytes)
@@ -121,13 +125,13 @@ class SharedStore:
 
     @property
     def dropped(self) -> int:
-        """Samples that were lost on the way to the server."""
-        return 0 if self._delivery is None else self._delivery.dropped
+        """Samples that were lost on the way to the server, or were no numbers."""
+        return self._no_numbers + (0 if self._delivery is None else self._delivery.dropped)
 
     def append(self, batches: Sequence[Batch]) -> None:
         """Keep batches; when this returns they are on disk, and on their way.
 
-        Values that are not finite are no readings and are left out.
+        Values that are not finite are no readings: they are left out and count as dropped.
 
         Raises:
             StoreReadOnly: the spool's disk is full; of this call the first requests may be kept.
@@ -136,6 +140,10 @@ class SharedStore:
         if self._delivery is None or self._encodes is None:
             raise StoreError("store: opened to read only")
         finite = [one for batch in batches if len(one := _finite(batch))]
+        lost = sum(map(len, batches)) - sum(map(len, finite))
+        if lost and not self._no_numbers:
+            log.warning("%d values are no numbers and are left out; further ones are counted", lost)
+        self._no_numbers += lost
         if not finite:
             return
         for request in _requests(finite):

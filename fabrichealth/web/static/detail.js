@@ -34,9 +34,9 @@ export async function linkPage(fabric, id, at) {
   const list = [
     plot(say("health"), [{ metric: "fabric_link_health_ratio", labels: { link: id }, whole: say("links") }],
       start, end),
-    plot("Bit errors before FEC", ends.map((one) => ({ metric: "fabric_optics_pre_fec_bit_error_ratio",
+    plot(say("Bit errors before FEC"), ends.map((one) => ({ metric: "fabric_optics_pre_fec_bit_error_ratio",
       labels: { device: one.device, port: one.port }, name: one.device })), start, end, { log: true }),
-    ...PER_PORT.map(([title, metric, rate]) => plot(title, ends.map((one) => ({ metric, rate,
+    ...PER_PORT.map(([title, metric, rate]) => plot(say(title), ends.map((one) => ({ metric, rate,
       labels: { device: one.device, port: one.port }, name: one.device })), start, end)),
   ];
   return [
@@ -68,7 +68,7 @@ export async function devicePage(fabric, name, at) {
       ["Chip, °C", "fabric_accelerator_temperature_celsius"],
       ["Power, W", "fabric_accelerator_power_watts"],
     ].filter(() => facts.role === "accelerator").map(([title, metric]) =>
-      plot(title, [{ metric, labels: { device: name } }], start, end))),
+      plot(say(title), [{ metric, labels: { device: name } }], start, end))),
   ];
   if (rows.length) {
     parts.push(element("table", {}, element("thead", {}, element("tr", {},
@@ -88,9 +88,9 @@ export async function rackPage(fabric, name, at) {
     loop ? element("p", {}, `${say("loop")}: `, element("a", { href: address("loop", loop) }, loop))
       : undefined,
     await plots([
-      plot("Power, W", [{ metric: "fabric_rack_power_watts", labels: { rack: name } }], start, end),
-      plot("Feeds, W", [{ metric: "fabric_feed_power_watts", labels: { rack: name } }], start, end),
-      plot("Feeds, A", [{ metric: "fabric_feed_current_amperes", labels: { rack: name } }], start, end),
+      plot(say("Power, W"), [{ metric: "fabric_rack_power_watts", labels: { rack: name } }], start, end),
+      plot(say("Feeds, W"), [{ metric: "fabric_feed_power_watts", labels: { rack: name } }], start, end),
+      plot(say("Feeds, A"), [{ metric: "fabric_feed_current_amperes", labels: { rack: name } }], start, end),
     ]),
     element("h3", {}, `${say("devices")} (${devices.length})`),
     element("ul", {}, ...devices.map((device) => element("li", {},
@@ -100,6 +100,7 @@ export async function rackPage(fabric, name, at) {
 }
 
 export async function loopPage(fabric, name, at) {
+  if (!fabric.hasLoop(name)) return [element("p", {}, say("unknownName"))];
   const [start, end] = span(at);
   const labels = { loop: name };
   return [
@@ -111,6 +112,6 @@ export async function loopPage(fabric, name, at) {
       ["Reservoir", "fabric_reservoir_level_ratio"],
       ["Pumps", "fabric_pump_speed_ratio"],
       ["Wet", "fabric_leak_detected"],
-    ].map(([title, metric]) => plot(title, [{ metric, labels }], start, end))),
+    ].map(([title, metric]) => plot(say(title), [{ metric, labels }], start, end))),
   ];
 }

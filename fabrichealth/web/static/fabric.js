@@ -68,6 +68,9 @@ export class Fabric {
   linkState(row) { return this.states[this.links[row]]; }
   linksOf(device) { return [...this.held.subarray(this.offsets[device], this.offsets[device + 1])]; }
   devicesOfRack(rack) { return this.racks.get(rack) ?? []; }
+  hasLoop(name) {
+    return this.layout.loops.includes(name) || [...this.loops.values()].includes(name);
+  }
   loopOfRack(rack) { return this.loops.get(rack); }
 
   // The worst state among a device's links; -1 where the device itself is silent.
@@ -88,6 +91,9 @@ export class Fabric {
     return { role: role[device], rack: rack[device], host: host[device], domain: domain[device],
       state: words.join(", ") };
   }
+
+  // Whether anything was read of this moment: where nothing was, nothing is known to be well.
+  get isRead() { return this.links.some(Boolean) || this.devices.some(Boolean); }
 
   counts() {
     const found = new Array(this.states.length).fill(0);

@@ -12,11 +12,22 @@ export function sorted(incidents) {
     || ORDER[a.severity] - ORDER[b.severity] || (b.opened_at ?? 0) - (a.opened_at ?? 0));
 }
 
-export function listed(incidents, whole, chosen) {
+// What has not changed stays, and so does the place of who goes through the list by keyboard.
+export function listed(incidents, whole, chosen, isRead) {
   const list = document.getElementById("incident-list");
   const rows = sorted(incidents).map((one) => row({ ...whole.get(one.incident), ...one }, chosen));
+  if (!incidents.length) {
+    rows.push(element("li", { class: "quiet" }, say(isRead ? "nothing" : "noReadings")));
+  }
+  const held = [...list.children];
+  if (rows.length === held.length && rows.every((one, at) => one.isEqualNode(held[at]))) return;
+  const [top, href] = [list.scrollTop, document.activeElement?.closest("#incident-list a")
+    ?.getAttribute("href")];
   list.replaceChildren(...rows);
-  if (!incidents.length) list.append(element("li", { class: "quiet" }, say("nothing")));
+  list.scrollTop = top;
+  const again = href && [...list.querySelectorAll("a")].find((one) =>
+    one.getAttribute("href") === href);
+  if (again) again.focus({ preventScroll: true });
 }
 
 function row(one, chosen) {
@@ -35,6 +46,11 @@ function row(one, chosen) {
   return element("li", { class: one.severity }, link);
 }
 
+function typed(type) {
+  const word = say(`type.${type}`);
+  return word === `type.${type}` ? type : word;
+}
+
 function truth(value) {
   if (value === true) return say("yes");
   return value === false ? say("no") : say("unknown");
@@ -42,9 +58,9 @@ function truth(value) {
 
 function place(one) {
   const page = PAGES[one.type] ?? (one.type === "port" ? "device" : undefined);
-  if (!page) return `${one.type} ${one.id}`;
+  if (!page) return `${typed(one.type)} ${one.id}`;
   const name = one.type === "port" ? one.id.split("/")[0] : one.id;
-  return element("a", { href: address(page, name) }, `${one.type} ${one.id}`);
+  return element("a", { href: address(page, name) }, `${typed(one.type)} ${one.id}`);
 }
 
 export async function incidentPage(one) {
@@ -56,10 +72,13 @@ export async function incidentPage(one) {
     one.culprit.type === "link"
       ? fact("safe", `${truth(one.safe_to_drain)}${one.safe_because ? `: ${one.safe_because}` : ""}`)
       : undefined,
-    fact("since", one.opened_at ? moment(one.opened_at) : "")));
+    fact("since", one.opened_at ? moment(one.opened_at) : ""),
+    one.closed_at ? fact("ended", moment(one.closed_at)) : undefined));
   const parts = [element("h3", {}, `${say(one.kind)} (${one.incident}, ${say(one.severity)})`), facts];
   const tree = pauseTree(one.evidence ?? [], one.culprit.id);
-  if (tree) parts.push(element("h3", {}, say("pauseTree")), tree);
+  if (tree) {
+    parts.push(element("h3", {}, say("pauseTree")), element("div", { class: "wide" }, tree));
+  }
   if (one.victims?.length) {
     const rows = one.victims.slice(0, 50).map((victim) => element("li", {}, place(victim)));
     if (one.victims.length > 50) rows.push(element("li", {}, `+ ${one.victims.length - 50}`));

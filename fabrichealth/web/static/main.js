@@ -10,12 +10,16 @@ import { moment, say, speak, spoken } from "/page/words.js";
 const SPAN = 7 * 86400;
 const STEP = 60;
 const EVERY = 15000;
+const AGAIN = 3000;
 
 const at = (id) => document.getElementById(id);
 const state = { now: 0, at: undefined, versus: undefined, whole: new Map(), open: [], fabric: undefined };
 const map = new Map2D(at("map"), (device) => {
   location.hash = address("device", state.fabric.deviceName(device));
 }, cursorMoved);
+
+// What is wrong with what is shown: the stream is cut, the daemon does not answer, the store lacks.
+Object.assign(state, { cut: false, mute: false, lacks: "" });
 
 let painting = 0;
 
@@ -40,23 +44,34 @@ function place() {
 
 async function learn() {
   const [layout] = await ask("layout");
+  const chosen = at("domain").value;
   state.fabric = new Fabric(layout);
   at("domain").replaceChildren(element("option", { value: "" }, say("every")),
     ...layout.domains.map((one) => element("option", { value: one.name }, one.name)));
   const names = [...layout.racks.map((one) => one.name), ...layout.loops,
     ...layout.devices.name].slice(0, 5000);
   at("names").replaceChildren(...names.map((name) => element("option", { value: name })));
+  if (layout.domains.some((one) => one.name === chosen)) at("domain").value = chosen;
   place();
 }
 
+let looks = 0;
+
+// Of several looks under way the last one counts: an answer that comes late is of another moment.
 async function look() {
+  const mine = ++looks;
   const query = state.at === undefined ? {} : { at: state.at };
-  const [[picture], incidents] = await Promise.all([ask("picture", query), ask("incidents")]);
+  const [[picture], incidents, [other]] = await Promise.all([ask("picture", query),
+    ask("incidents"), state.versus === undefined ? [] : ask("picture", { at: state.versus })]);
+  if (mine !== looks) return;
+  if (picture.layout !== state.fabric.layout.version) await learn(); // places are others now
+  if (mine !== looks) return;
+  state.mute = false;
+  state.lacks = picture.lacks;
   if (state.at === undefined) state.now = picture.at;
   state.whole = new Map(incidents.map((one) => [one.incident, one]));
   state.before = undefined;
-  if (state.versus !== undefined) {
-    const [other] = await ask("picture", { at: state.versus });
+  if (other) {
     state.fabric.take(other);
     state.before = { links: state.fabric.links, devices: state.fabric.devices };
     state.openBefore = other.incidents;
@@ -71,11 +86,13 @@ function render() {
   for (const one of state.open.filter((other) => !other.suppressed_by)) {
     counts[one.severity] = (counts[one.severity] ?? 0) + 1;
   }
-  at("counts").textContent = ["page", "ticket", "watch", "info"].filter((one) => counts[one])
-    .map((one) => `${counts[one]} ${say(one)}`).join(" · ") || say("nothing");
+  const told = Object.values(counts).reduce((sum, many) => sum + many, 0);
+  if (told < state.open.length) counts.excused = state.open.length - told;
+  at("counts").textContent = ["page", "ticket", "watch", "info", "excused"]
+    .filter((one) => counts[one]).map((one) => `${counts[one]} ${say(one)}`).join(" · ") || say(state.fabric.isRead ? "nothing" : "noReadings");
   at("language").textContent = say("language");
   at("language").lang = spoken() === "zh" ? "en" : "zh";
-  listed(state.open, state.whole, route().name);
+  listed(state.open, state.whole, route().name, state.fabric.isRead);
   at("legend").replaceChildren(...legend(Boolean(state.before)).map((one) =>
     element("li", { class: `state-${one.name}` }, element("i"), one.text)));
   const found = state.fabric.counts();
@@ -96,16 +113,25 @@ function said() {
     at(`${slider}-said`).textContent = moment(shown);
     input.setAttribute("aria-valuetext", moment(shown));
   }
-  at("live").textContent = state.lost ? say("lost") : say(state.at === undefined ? "live" : "past");
+  const well = state.lacks ? `${say("lacks")} ${state.lacks}`
+    : say(state.at === undefined ? "live" : "past");
+  at("live").textContent = state.cut || state.mute ? say("lost") : well;
 }
 
 function route() {
-  const [, kind = "", name = ""] = location.hash.split("/");
-  return { kind, name: decodeURIComponent(name) };
+  const [, kind = "", ...rest] = location.hash.split("/");
+  const name = rest.join("/");
+  try {
+    return { kind, name: decodeURIComponent(name) };
+  } catch {
+    return { kind, name }; // typed by hand, with a % that stands for itself
+  }
 }
 
 const PAGES = { link: linkPage, device: devicePage, rack: rackPage, loop: loopPage };
+const AGE = 60; // seconds after which what is shown of a link or device is asked for again
 let shown = 0;
+let drawn = 0;
 
 async function detail() {
   const { kind, name } = route();
@@ -113,10 +139,13 @@ async function detail() {
   const when = state.at ?? state.now;
   let parts = [element("p", { class: "quiet" }, say("choose"))];
   try {
-    if (kind === "incident" && state.whole.has(name)) {
-      parts = await incidentPage(state.whole.get(name));
+    if (kind === "incident") {
+      parts = state.whole.has(name) ? await incidentPage(state.whole.get(name))
+        : [element("p", {}, say("unknownName"))];
     } else if (kind in PAGES) {
+      drawn = when;
       parts = await PAGES[kind](state.fabric, name, when);
+      parts.splice(1, 0, element("p", { class: "quiet" }, `${say("asOf")} ${moment(when)}`));
     }
     if (kind === "device") map.show(state.fabric.deviceRow(name));
     if (state.before && !kind) parts = changes();
@@ -125,8 +154,14 @@ async function detail() {
   }
   if (mine !== shown) return;
   at("detail").replaceChildren(...parts.filter(Boolean));
-  listed(state.open, state.whole, name);
+  listed(state.open, state.whole, name, state.fabric.isRead);
   paint();
+}
+
+// What is open beside the list grows old; it is left alone where somebody is at work in it.
+function renewed() {
+  const old = route().kind in PAGES && Math.abs(state.now - drawn) >= AGE;
+  if (state.at === undefined && old && !at("detail").contains(document.activeElement)) detail();
 }
 
 // Incidents that opened or were over between two moments.
@@ -147,15 +182,20 @@ const refresh = later(150, () => look().then(detail).catch(lost));
 const soon = later(500, () => { if (state.at === undefined) look().catch(lost); });
 
 function lost(wrong) {
-  state.lost = true;
+  state.mute = true;
   said();
   console.warn(wrong.message);
 }
 
 function listen() {
   const stream = new EventSource("/api/v1/stream");
-  stream.onopen = () => { state.lost = false; said(); };
-  stream.onerror = () => { state.lost = true; said(); };
+  stream.onopen = () => { state.cut = false; soon(); said(); };
+  stream.onerror = () => {
+    state.cut = true;
+    said();
+    // one that was refused is given up by the browser and not tried again
+    if (stream.readyState === EventSource.CLOSED) setTimeout(listen, AGAIN);
+  };
   stream.onmessage = (event) => {
     const one = JSON.parse(event.data);
     state.whole.set(one.incident, one);
@@ -203,19 +243,35 @@ at("find").onchange = (event) => {
   const name = event.target.value.trim();
   const { fabric } = state;
   const kind = fabric.deviceRow(name) >= 0 ? "device" : fabric.linkRow(name) >= 0 ? "link"
-    : fabric.racks.has(name) ? "rack" : "loop";
+    : fabric.racks.has(name) ? "rack" : fabric.hasLoop(name) ? "loop"
+    : state.whole.has(name) ? "incident" : "device";
   if (name) location.hash = address(kind, name);
 };
 window.addEventListener("hashchange", () => {
   if (location.hash && !location.hash.startsWith("#/")) return; // a place on the page itself
   detail().then(() => at("detail-title").focus());
 });
-window.addEventListener("resize", later(200, () => { place(); paint(); }));
+window.addEventListener("resize", later(200, () => {
+  if (!state.fabric) return;
+  place();
+  paint();
+  if (route().kind in PAGES) detail();
+}));
 
 theme(localStorage.getItem("theme")
   || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light"));
 speak(spoken());
-learn().then(look).then(detail).then(listen).then(() => {
-  document.documentElement.dataset.ready = "yes";
-  setInterval(() => { if (state.at === undefined) look().catch(lost); }, EVERY);
-}).catch(lost);
+// A daemon that is just being started again is waited for.
+function begin() {
+  learn().then(look).then(detail).then(() => {
+    listen();
+    document.documentElement.dataset.ready = "yes";
+    setInterval(() => { if (state.at === undefined) look().then(renewed).catch(lost); }, EVERY);
+  }).catch((wrong) => {
+    at("live").textContent = say("lost");
+    console.warn(wrong.message);
+    setTimeout(begin, AGAIN);
+  });
+}
+
+begin();

@@ -4,6 +4,8 @@ import { say } from "/page/words.js";
 
 const NAMES = ["none", "unknown", "healthy", "watch", "subhealthy", "drain", "down"];
 const SHOWS_LINKS = 12;
+// Pixels of a canvas that every browser draws; beyond them it stays empty without a word.
+const [MOST_HIGH, MOST_AREA] = [16384, 2 ** 24];
 const [PAD, LABEL, GAP] = [4, 14, 10];
 const DRAWN = ["accelerator", "switch", "cdu", "pdu", "nic", "host"];
 
@@ -24,7 +26,8 @@ export class Map2D {
   }
 
   // Lay racks out for a width; hosts that hold accelerators are the rows of their rack.
-  place(fabric, domain, width) {
+  place(fabric, domain, given) {
+    let width = given;
     this.fabric = fabric;
     const blocks = this.#blocks(domain);
     const cells = blocks.reduce((sum, one) => sum + one.rows.flat().length, 0);
@@ -47,7 +50,14 @@ export class Map2D {
     }
     this.at = new Map(this.cells.map((cell, index) => [cell.device, index]));
     this.height = y + deep + PAD;
-    const ratio = window.devicePixelRatio || 1;
+    width = Math.max(width, blockWidth + PAD); // a narrow screen moves sideways over it
+    if (this.height > MOST_HIGH && this.zoom > -3) { // a zoom too far would show nothing at all
+      this.zoom -= 1;
+      this.place(fabric, domain, given);
+      return;
+    }
+    const ratio = Math.min(window.devicePixelRatio || 1, MOST_HIGH / this.height,
+      Math.sqrt(MOST_AREA / (width * this.height)));
     this.canvas.width = width * ratio;
     this.canvas.height = this.height * ratio;
     this.canvas.style.width = `${width}px`;
@@ -147,8 +157,10 @@ export class Map2D {
     const steps = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowDown: [0, 1], ArrowUp: [0, -1] };
     if (event.key in steps) {
       this.#move(this.#next(...steps[event.key]));
+      this.#scroll();
     } else if (event.key === "Home" || event.key === "End") {
       this.#move(event.key === "Home" ? 0 : this.cells.length - 1);
+      this.#scroll();
     } else if (event.key === "Enter" && this.cursor >= 0) {
       this.opens(this.cells[this.cursor].device);
     } else if ("+-".includes(event.key)) {
@@ -176,6 +188,16 @@ export class Map2D {
   #move(index) {
     this.cursor = index;
     this.tells(index >= 0 ? this.cells[index].device : -1, false);
+  }
+
+  // Move the window over the picture to where the cursor is.
+  #scroll() {
+    const [cell, board] = [this.cells[this.cursor], this.canvas.parentElement];
+    if (!cell) return;
+    const near = (from, length, at) =>
+      Math.min(Math.max(from, at + 3 * this.size - length), Math.max(0, at - 2 * this.size));
+    board.scrollTop = near(board.scrollTop, board.clientHeight, cell.y);
+    board.scrollLeft = near(board.scrollLeft, board.clientWidth, cell.x);
   }
 
   show(device) {

@@ -1,5 +1,7 @@
 // The pause tree of a storm: who waits for whom, the origin at the right, as SVG.
 
+import { say } from "/page/words.js";
+
 const SPACE = "http://www.w3.org/2000/svg";
 const [WIDE, HIGH, GAP] = [230, 26, 80];
 
@@ -47,7 +49,7 @@ export function pauseTree(evidence, culprit) {
   }
   const width = (deepest + 1) * (WIDE + GAP);
   const height = Math.max(...rows.values()) * (HIGH + 14) + 8;
-  const said = found.map((one) => `${one.from} waits for ${one.to}, ${share(one)}`).join("; ");
+  const said = found.map((one) => `${one.from} ${say("waits")} ${one.to}, ${share(one)}`).join("; ");
   const tree = shape("svg", { viewBox: `0 0 ${width} ${height}`, width, height, role: "img",
     "aria-label": said });
   for (const one of found) {
