@@ -93,6 +93,18 @@ def test_an_answer_that_comes_late_does_not_replace_a_later_moments(
     expect(page.locator("#counts")).to_have_text("1 page")
 
 
+def test_a_comparison_is_told_by_whichever_look_comes_last(
+    watched: Watched, incidents: Standing, address: str
+) -> None:
+    page = watched.open(address)
+    page.get_by_label("Compare with").check()
+    with page.expect_request("**/picture?at=*"):
+        slide(page, "#versus", NOW - 6000)
+    leak = incident("i9", COOLING_LEAK, Place("loop", "cdu-1"))
+    incidents.tell(leak)  # the page looks again because of it
+    expect(page.locator("#detail")).to_contain_text("pfc.storm: h001-1-a3/eth0")
+
+
 def test_an_incident_that_ends_while_it_is_read_says_so_and_takes_no_focus(
     watched: Watched, incidents: Standing, address: str
 ) -> None:

@@ -19,7 +19,7 @@ const map = new Map2D(at("map"), (device) => {
 }, cursorMoved);
 
 // What is wrong with what is shown: the stream is cut, the daemon does not answer, the store lacks.
-Object.assign(state, { cut: false, mute: false, lacks: "" });
+Object.assign(state, { cut: false, mute: false, lacks: "", wanted: false });
 
 let painting = 0;
 
@@ -79,6 +79,10 @@ async function look() {
   state.open = picture.incidents;
   state.fabric.take(picture);
   render();
+  if (state.wanted) { // by whichever look came after the one that was asked for it
+    state.wanted = false;
+    await detail();
+  }
 }
 
 function render() {
@@ -178,7 +182,10 @@ function changes() {
   ];
 }
 
-const refresh = later(150, () => look().then(detail).catch(lost));
+const refresh = later(150, () => {
+  state.wanted = true;
+  look().catch(lost);
+});
 const soon = later(500, () => { if (state.at === undefined) look().catch(lost); });
 
 function lost(wrong) {
