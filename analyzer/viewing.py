@@ -2,7 +2,8 @@
 
 Windows are read once and shared between detectors; changes come from memory, weeks of a gauge
 from the long past. A metric that is
-read so seldom that the window asked for holds hardly a poll is looked at further back.
+read so seldom that the window asked for holds hardly a poll is looked at further back; so are
+targets that are read so seldom, beside those that are not.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -13,6 +14,7 @@ import numpy as np
 from analyzer.detector import AnyDetector
 from analyzer.long_past import LongPast
 from analyzer.memory import Memory
+from analyzer.slow_rows import beside, lacking, served, slow_clocks
 from fabrichealth.events import Event
 from fabrichealth.metric import Metric
 from fabrichealth.model import Changes, Finding, Past, View, Window
@@ -35,6 +37,9 @@ HEARD = 0.9
 WIDEST = 8 * 3600.0
 """But not beyond this."""
 
+ASK_AGAIN = 600.0
+"""Where nothing is read slowly beside the rest, it is looked for again after so long."""
+
 
 class Viewing:
     """Reads the store for all detectors, pass by pass."""
@@ -54,6 +59,8 @@ class Viewing:
         self._shared: dict[Hashable, Any] = {}
         """What detectors worked out in this pass for each other."""
         self._now = 0.0
+        self._slow: dict[tuple[Metric, float, int], tuple[float, float]] = {}
+        """By window: when to look again for what is read slowly, and how far back (0: is none)."""
 
     def advance(self, now: float) -> None:
         """Take in everything up to `now`; what was looked at before is let go."""
@@ -105,6 +112,7 @@ class Viewing:
         found = self._windows.get(key)
         if found is not None:
             return found
+        asked = seconds
         found = self._store.window(metric, self._now, seconds)
         many = len(self._store.table.of(metric))
         if many:
@@ -114,7 +122,26 @@ class Viewing:
                 wider = self._store.window(metric, self._now, seconds, step)
                 if wider.values.shape[1] >= found.values.shape[1]:
                     found = wider  # else thinned out: every poll there is was there before
+        if seconds == asked and lacking(found, many):
+            found = self._with_slow(found, key)
         self._windows[key] = found
+        return found
+
+    def _with_slow(self, found: Window, key: tuple[Metric, float, int]) -> Window:
+        """Return a window with what is read too seldom for it looked at further back."""
+        metric, asked, _ = key
+        due, reach = self._slow.get(key, (self._now, 0.0))
+        if not reach and self._now < due:
+            return found
+        seconds = max(reach, asked * WIDER)
+        while seconds <= WIDEST:
+            wide = self._store.window(metric, self._now, seconds, WIDE_STEP)
+            clocks = slow_clocks(wide, asked)
+            if served(wide, clocks) or (reach and self._now < due):
+                self._slow[key] = due if reach else self._now + ASK_AGAIN, seconds
+                return beside(found, wide, clocks) if len(clocks) else found
+            seconds *= WIDER
+        self._slow[key] = self._now + ASK_AGAIN, 0.0
         return found
 
 
