@@ -26,6 +26,7 @@ from analyzer.evidence.link.gathering import (
     Look,
     gather,
 )
+from analyzer.evidence.link.limits import Quantity
 from analyzer.evidence.link.margins import RECALLED as OF_ERRORS
 from analyzer.evidence.link.measures import (
     CHECKSUMS,
@@ -231,8 +232,10 @@ def _line(known: Gathered, place: int, one: Reading) -> _Line:
     limit = float(band.error[place] if beyond else band.warning[place])
     since, until = _when(known, place, one)
     built = known.ends.built(place).limits
-    guess = bool(built and built.provisional and one.measure.quantity)
-    says = f"{_told(known, place, one)}, limit {limit:.2g}{' (provisional)' if guess else ''}"
+    guess = " (provisional)" if built and built.provisional and one.measure.quantity else ""
+    if built and built.any_speed and one.measure.quantity is Quantity.RAW:
+        guess = " (at any speed: this link's is not known)"
+    says = f"{_told(known, place, one)}, limit {limit:.2g}{guess}"
     metric = one.measure.metric
     if one.measure is RAW:
         metric = (*WORDS, FEC_CODEWORDS)[int(known.raw_metric[place])]

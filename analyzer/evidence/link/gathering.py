@@ -41,6 +41,7 @@ from fabrichealth.catalogue.ports import (
     FEC_CORRECTED_CODEWORDS,
     FEC_CORRECTED_SYMBOLS,
     FEC_UNCORRECTABLE_CODEWORDS,
+    LANES,
     LINK_DOWNS,
     LINK_RECOVERIES,
     POST_FEC_BER,
@@ -64,7 +65,7 @@ WORDS: Mapping[Metric, str] = {
 
 REMEMBERED = (
     SYMBOL_ERRORS, LINK_RECOVERIES, REPLAYS, RX_CRC_ERRORS, FEC_UNCORRECTABLE_CODEWORDS,
-    SPEED, UP, LINK_DOWNS,
+    SPEED, LANES, UP, LINK_DOWNS,
 )  # fmt: skip
 WRONG_SYMBOLS = "wrong symbols in codewords, at least as many bits"
 
@@ -133,6 +134,7 @@ def _gather(view: View, look: Look) -> Gathered:
     ends = receivers(table, view.topology)
     for metric in (*REMEMBERED, *WINDOWED):
         ends.places(table, metric, table.of(metric))  # meet every port before arrays are made
+    ends.hear(view.changes(SPEED), view.changes(LANES))
     trained = training(view, ends, look.warm_up)
     line = line_rates(view, ends)
     down, unheard = port_states(view, ends)
