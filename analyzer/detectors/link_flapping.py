@@ -15,6 +15,7 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.causes.signs import Symptom, sign
 from analyzer.evidence.durations import Bools
+from analyzer.evidence.ends import is_bundle
 from analyzer.evidence.flaps import score
 from analyzer.evidence.link.signs import diagnosed
 from analyzer.evidence.optics.fleet import RECALLED
@@ -84,7 +85,7 @@ class LinkFlapping(Detector[LinkFlappingSettings]):
         for row, port in enumerate(seen.ports):
             known = before.get(_key(view, port))
             still = known is not None and scores.fast[row] >= self.settings.reuse
-            if limit[row] < 1.0 and not still:
+            if (limit[row] < 1.0 and not still) or is_bundle(view.topology, port):
                 continue
             mine = np.flatnonzero((seen.row == row) & own)
             since = known.since if known is not None else float(seen.at[mine[0]])
