@@ -133,13 +133,16 @@ class Viewing:
         due, reach = self._slow.get(key, (self._now, 0.0))
         if not reach and self._now < due:
             return found
-        seconds = max(reach, asked * WIDER)
+        decided = self._now < due
+        seconds = reach if decided else asked * WIDER
         while seconds <= WIDEST:
             wide = self._store.window(metric, self._now, seconds, WIDE_STEP)
             clocks = slow_clocks(wide, asked)
-            if served(wide, clocks) or (reach and self._now < due):
-                self._slow[key] = due if reach else self._now + ASK_AGAIN, seconds
-                return beside(found, wide, clocks) if len(clocks) else found
+            if not len(clocks):
+                break  # what lacks is silent; further back lies much to read for that
+            if decided or served(wide, clocks):
+                self._slow[key] = due if decided else self._now + ASK_AGAIN, seconds
+                return beside(found, wide, clocks)
             seconds *= WIDER
         self._slow[key] = self._now + ASK_AGAIN, 0.0
         return found

@@ -90,6 +90,7 @@ class LinkFlapping(Detector[LinkFlappingSettings]):
             mine = np.flatnonzero((seen.row == row) & own)
             since = known.since if known is not None else float(seen.at[mine[0]])
             last = float(seen.at[mine[-1]])
+            within = last - float(seen.at[mine[0]] - seen.step[mine[0]])
             found, signs = diagnosed(view, port, {sign(Symptom.FALLS, None): True}, since)
             yield Finding(
                 kind=LINK_FLAPPING,
@@ -106,7 +107,8 @@ class LinkFlapping(Detector[LinkFlappingSettings]):
                 ],
                 because=(
                     f"{port} fell {scores.count[row]:.0f} times in "
-                    f"{span(view.now - float(seen.at[mine[0]]))}, {self._told(scores, row)}"
+                    f"{span(within)}, the last time {span(view.now - last)} ago, "
+                    f"{self._told(scores, row)}"
                 ),
                 causes=found.causes,
                 side=found.side,
