@@ -14,9 +14,16 @@ import numpy as np
 from analyzer.detector import AnyDetector
 from analyzer.long_past import LongPast
 from analyzer.memory import Memory
-from analyzer.slow_rows import beside, lacking, served, slow_clocks
+from analyzer.slow_rows import (
+    FRESH_PERIODS,
+    LEAST_POLLS,
+    beside,
+    lacking,
+    served,
+    slow_clocks,
+)
 from fabrichealth.events import Event
-from fabrichealth.metric import Metric
+from fabrichealth.metric import Metric, Subject
 from fabrichealth.model import Changes, Finding, Past, View, Window
 from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
@@ -61,10 +68,12 @@ class Viewing:
         self._now = 0.0
         self._slow: dict[tuple[Metric, float, int], tuple[float, float]] = {}
         """By window: when to look again for what is read slowly, and how far back (0: is none)."""
+        self._slowest: float | None = None
+        """Longest period of anything that is remembered, once it was asked for in this pass."""
 
     def advance(self, now: float) -> None:
         """Take in everything up to `now`; what was looked at before is let go."""
-        self._now = now
+        self._now, self._slowest = now, None
         self._windows.clear()
         self._changes.clear()
         self._shared.clear()
@@ -134,6 +143,10 @@ class Viewing:
         if not reach and self._now < due:
             return found
         decided = self._now < due
+        ports = metric.subject.value[:2] == Subject.PORT.value
+        if not decided and ports and not self._some_slow(asked):
+            self._slow[key] = self._now + ASK_AGAIN, 0.0
+            return found
         seconds = reach if decided else asked * WIDER
         while seconds <= WIDEST:
             wide = self._store.window(metric, self._now, seconds, WIDE_STEP)
@@ -146,6 +159,15 @@ class Viewing:
             seconds *= WIDER
         self._slow[key] = self._now + ASK_AGAIN, 0.0
         return found
+
+    def _some_slow(self, seconds: float) -> bool:
+        """Return whether anything that is remembered is read too seldom for so many seconds.
+
+        Ports are too many to look far back for those that are silent.
+        """
+        if self._slowest is None:
+            self._slowest = self._memory.slowest(self._now, FRESH_PERIODS)
+        return self._slowest * LEAST_POLLS > seconds
 
 
 def _seldom(window: Window, many: int) -> bool:

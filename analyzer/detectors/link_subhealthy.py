@@ -27,7 +27,6 @@ from analyzer.evidence.link.gathering import (
     Look,
     gather,
 )
-from analyzer.evidence.link.limits import Quantity
 from analyzer.evidence.link.margins import RECALLED as OF_ERRORS
 from analyzer.evidence.link.measures import (
     CHECKSUMS,
@@ -235,8 +234,6 @@ def _line(known: Gathered, place: int, one: Reading) -> _Line:
     since, until = _when(known, place, one)
     built = known.ends.built(place).limits
     guess = " (provisional)" if built and built.provisional and one.measure.quantity else ""
-    if built and built.any_speed and one.measure.quantity is Quantity.RAW:
-        guess = " (at any speed: this link's is not known)"
     says = f"{_told(known, place, one)}, limit {limit:.2g}{guess}"
     raw = (*WORDS, FEC_CODEWORDS)[int(known.raw_metric[place])]
     metric = raw if one.measure is RAW else one.measure.metric

@@ -2,9 +2,7 @@
 
 A link is held against the row that fits what is known of it. Where generation, silicon, speed,
 code, retry or medium is not known every row that could fit counts, quantity by quantity the
-strictest, and the limits are `provisional`. Bits that FEC repairs on an InfiniBand link of which
-nobody tells the speed are the exception: 1e-12 is wrong for EDR and usual for NDR, so it is held
-against what is wrong at any speed (docs/decisions/022).
+strictest, and the limits are `provisional`.
 """
 
 from collections.abc import Iterable
@@ -96,8 +94,6 @@ class Limits:
     bands: dict[Quantity, Band]
     provisional: bool
     source: str
-    any_speed: bool = False
-    """Whether bits before FEC are held against what is wrong at any speed: none is known."""
 
 
 def _may(value: str, column: tuple[str, ...]) -> bool:
@@ -216,22 +212,7 @@ def limits_of(known: Facts, table: Iterable[Row] = TABLE) -> Limits | None:
         return _strictest(rows, known, provisional=True)
     if not known.technology:
         return None
-    found = _strictest(rows, known, provisional=not all(row.is_sure(known) for row in rows))
-    if found is None or known.technology != "ib" or known.fec or _generation(known):
-        return found
-    return _at_any_speed(found, rows)
-
-
-def _at_any_speed(found: Limits, rows: list[Row]) -> Limits:
-    """Return limits in which bits before FEC are the mildest of what generations' strictest are."""
-    strictest: dict[str, Band] = {}
-    for row in rows:
-        band, name = row.bands[Quantity.RAW], row.generations[0]
-        strictest[name] = min(strictest.get(name, band), band, key=lambda one: one.error)
-    mildest = max(strictest.values(), key=lambda one: one.error)
-    page = max(mildest.error, found.bands[Quantity.RAW].page)
-    bands = {**found.bands, Quantity.RAW: replace(mildest, page=page)}
-    return replace(found, bands=bands, provisional=True, any_speed=True)
+    return _strictest(rows, known, provisional=not all(row.is_sure(known) for row in rows))
 
 
 def _strictest(rows: list[Row], known: Facts, *, provisional: bool) -> Limits | None:

@@ -24,7 +24,7 @@ NDR = Facts("ib", "ndr", "7nm", 100.0, "rs544", True, "optical")
         pytest.param(Facts("ib", "edr", "16nm", 25.0, "rs528"), 1e-9, 1e-13, False, id="EDR"),
         pytest.param(Facts("ib", "xdr", "5nm", 200.0, "rs544", True, "optical"), 1e-5, 1e-14, True,
                      id="XDR has no row of its own"),
-        pytest.param(Facts("ib"), 1e-5, 1e-14, True, id="InfiniBand at no known speed"),
+        pytest.param(Facts("ib"), 1e-12, 1e-14, True, id="InfiniBand at no known speed"),
         pytest.param(Facts("ib", fec="rs528"), 1e-12, 1e-13, True,
                      id="the code tells the generation: EDR"),
         pytest.param(Facts("roce", fec="rs544", medium="optical"), 1e-4, 1e-12, False,
