@@ -55,6 +55,18 @@ class Memory:
             past.until, past.mark = now, news.mark
             past.forget(now - span)
 
+    def slowest(self, now: float, fresh: float) -> float:
+        """Return the longest period (seconds) of what answered within `fresh` of its own; 0: none.
+
+        Of all metrics that are remembered; infinity where none is, for then nobody knows.
+        """
+        found = 0.0 if self._pasts else np.inf
+        for past in self._pasts.values():
+            with np.errstate(invalid="ignore"):
+                answers = now - past.seen_at <= fresh * past.period
+            found = max(found, float(past.period[answers].max(initial=0.0)))
+        return found
+
     def changes(self, metric: Metric, until: float, seconds: float) -> Changes:
         """Return the changes of a metric in (until - seconds, until].
 

@@ -2,7 +2,8 @@
 
 Windows are read once and shared between detectors; changes come from memory, weeks of a gauge
 from the long past. A metric that is
-read so seldom that the window asked for holds hardly a poll is looked at further back.
+read so seldom that the window asked for holds hardly a poll is looked at further back; so are
+targets that are read so seldom, beside those that are not.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -13,8 +14,16 @@ import numpy as np
 from analyzer.detector import AnyDetector
 from analyzer.long_past import LongPast
 from analyzer.memory import Memory
+from analyzer.slow_rows import (
+    FRESH_PERIODS,
+    LEAST_POLLS,
+    beside,
+    lacking,
+    served,
+    slow_clocks,
+)
 from fabrichealth.events import Event
-from fabrichealth.metric import Metric
+from fabrichealth.metric import Metric, Subject
 from fabrichealth.model import Changes, Finding, Past, View, Window
 from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
@@ -35,6 +44,9 @@ HEARD = 0.9
 WIDEST = 8 * 3600.0
 """But not beyond this."""
 
+ASK_AGAIN = 600.0
+"""Where nothing is read slowly beside the rest, it is looked for again after so long."""
+
 
 class Viewing:
     """Reads the store for all detectors, pass by pass."""
@@ -54,10 +66,14 @@ class Viewing:
         self._shared: dict[Hashable, Any] = {}
         """What detectors worked out in this pass for each other."""
         self._now = 0.0
+        self._slow: dict[tuple[Metric, float, int], tuple[float, float]] = {}
+        """By window: when to look again for what is read slowly, and how far back (0: is none)."""
+        self._slowest: float | None = None
+        """Longest period of anything that is remembered, once it was asked for in this pass."""
 
     def advance(self, now: float) -> None:
         """Take in everything up to `now`; what was looked at before is let go."""
-        self._now = now
+        self._now, self._slowest = now, None
         self._windows.clear()
         self._changes.clear()
         self._shared.clear()
@@ -105,6 +121,7 @@ class Viewing:
         found = self._windows.get(key)
         if found is not None:
             return found
+        asked = seconds
         found = self._store.window(metric, self._now, seconds)
         many = len(self._store.table.of(metric))
         if many:
@@ -114,8 +131,43 @@ class Viewing:
                 wider = self._store.window(metric, self._now, seconds, step)
                 if wider.values.shape[1] >= found.values.shape[1]:
                     found = wider  # else thinned out: every poll there is was there before
+        if seconds == asked and lacking(found, many):
+            found = self._with_slow(found, key)
         self._windows[key] = found
         return found
+
+    def _with_slow(self, found: Window, key: tuple[Metric, float, int]) -> Window:
+        """Return a window with what is read too seldom for it looked at further back."""
+        metric, asked, _ = key
+        due, reach = self._slow.get(key, (self._now, 0.0))
+        if not reach and self._now < due:
+            return found
+        decided = self._now < due
+        ports = metric.subject.value[:2] == Subject.PORT.value
+        if not decided and ports and not self._some_slow(asked):
+            self._slow[key] = self._now + ASK_AGAIN, 0.0
+            return found
+        seconds = reach if decided else asked * WIDER
+        while seconds <= WIDEST:
+            wide = self._store.window(metric, self._now, seconds, WIDE_STEP)
+            clocks = slow_clocks(wide, asked)
+            if not len(clocks):
+                break  # what lacks is silent; further back lies much to read for that
+            if decided or served(wide, clocks):
+                self._slow[key] = due if decided else self._now + ASK_AGAIN, seconds
+                return beside(found, wide, clocks)
+            seconds *= WIDER
+        self._slow[key] = self._now + ASK_AGAIN, 0.0
+        return found
+
+    def _some_slow(self, seconds: float) -> bool:
+        """Return whether anything that is remembered is read too seldom for so many seconds.
+
+        Ports are too many to look far back for those that are silent.
+        """
+        if self._slowest is None:
+            self._slowest = self._memory.slowest(self._now, FRESH_PERIODS)
+        return self._slowest * LEAST_POLLS > seconds
 
 
 def _seldom(window: Window, many: int) -> bool:

@@ -3,7 +3,8 @@
 The written speed and width count first; where nothing is written, what the link itself had
 before; else what its peers have (same role, same technology, same role at the far end). Stays
 quiet for a link that is down, for groups too small or too mixed to have a norm, for what a link
-claimed to be in a single poll only, and for a retraining shorter than the hold.
+claimed to be in a single poll only, for a retraining shorter than the hold, and for a link
+aggregation that lost a member, which is told itself.
 """
 
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.causes.signs import Symptom, sign
 from analyzer.evidence.durations import heard
+from analyzer.evidence.ends import is_bundle
 from analyzer.evidence.link.signs import diagnosed
 from analyzer.evidence.optics.fleet import RECALLED
 from analyzer.evidence.optics.recalled import LOOKS_BACK
@@ -80,7 +82,7 @@ class LinkDegradedSpeed(Detector[LinkDegradedSpeedSettings]):
                 link = view.topology.link_of.get(port)
                 name = link.id if link else str(port)
                 young = changes.seen_at[row] - since < self.settings.hold
-                if young or name in said or _down(up, port):
+                if young or name in said or _down(up, port) or is_bundle(view.topology, port):
                     continue
                 said.add(name)
                 source = next(

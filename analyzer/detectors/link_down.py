@@ -3,7 +3,8 @@
 Stays quiet for ports that were never up since the history began, for those disabled by
 configuration at either end, and for a retraining shorter than two polls. While it may be that a
 whole device at either end is dark it waits: then the device is the news, not its ports. A
-device with a cable that either end still calls up is not dark.
+device with a cable that either end still calls up is not dark. A link aggregation is no cable:
+its members are the news.
 """
 
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ import numpy as np
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.causes.signs import Symptom, sign
-from analyzer.evidence.ends import PortStates, cables, port_states
+from analyzer.evidence.ends import PortStates, cables, is_bundle, port_states
 from analyzer.evidence.link.signs import diagnosed
 from analyzer.evidence.optics.fleet import RECALLED
 from analyzer.evidence.optics.recalled import LOOKS_BACK
@@ -58,7 +59,7 @@ class LinkDown(Detector[LinkDownSettings]):
         seen: set[Port] = set()
         for port in (*before, *states.ports(fallen)):
             other = view.topology.peer(port)
-            if port in seen:
+            if port in seen or is_bundle(view.topology, port):
                 continue
             seen.update((port, other) if other else (port,))
             known = before.get(port) or (before.get(other) if other else None)

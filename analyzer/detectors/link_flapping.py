@@ -15,6 +15,7 @@ from pydantic import Field
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.causes.signs import Symptom, sign
 from analyzer.evidence.durations import Bools
+from analyzer.evidence.ends import is_bundle
 from analyzer.evidence.flaps import score
 from analyzer.evidence.link.signs import diagnosed
 from analyzer.evidence.optics.fleet import RECALLED
@@ -84,11 +85,12 @@ class LinkFlapping(Detector[LinkFlappingSettings]):
         for row, port in enumerate(seen.ports):
             known = before.get(_key(view, port))
             still = known is not None and scores.fast[row] >= self.settings.reuse
-            if limit[row] < 1.0 and not still:
+            if (limit[row] < 1.0 and not still) or is_bundle(view.topology, port):
                 continue
             mine = np.flatnonzero((seen.row == row) & own)
             since = known.since if known is not None else float(seen.at[mine[0]])
             last = float(seen.at[mine[-1]])
+            within = last - float(seen.at[mine[0]] - seen.step[mine[0]])
             found, signs = diagnosed(view, port, {sign(Symptom.FALLS, None): True}, since)
             yield Finding(
                 kind=LINK_FLAPPING,
@@ -105,7 +107,8 @@ class LinkFlapping(Detector[LinkFlappingSettings]):
                 ],
                 because=(
                     f"{port} fell {scores.count[row]:.0f} times in "
-                    f"{span(view.now - float(seen.at[mine[0]]))}, {self._told(scores, row)}"
+                    f"{span(within)}, the last time {span(view.now - last)} ago, "
+                    f"{self._told(scores, row)}"
                 ),
                 causes=found.causes,
                 side=found.side,

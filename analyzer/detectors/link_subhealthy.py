@@ -17,6 +17,7 @@ from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.causes.signs import Symptom, sign
+from analyzer.evidence.link.full_counters import blinded, full
 from analyzer.evidence.link.gathering import (
     REMEMBERED,
     WINDOWED,
@@ -47,7 +48,6 @@ from analyzer.evidence.testimony import evidence
 from analyzer.verdicts import Verdict
 from fabrichealth.catalogue.ports import FEC_CODEWORDS, SYMBOL_ERRORS
 from fabrichealth.kinds import LINK_SUBHEALTHY, Severity
-from fabrichealth.metric import Metric
 from fabrichealth.model import Evidence, Finding, Port, View
 from fabrichealth.narrative import span
 from fabrichealth.settings import Duration, seconds
@@ -132,12 +132,12 @@ class LinkSubhealthy(Detector[LinkSubhealthySettings]):
             for place in np.flatnonzero(one.ill & ~known.down).tolist():
                 ill[place].append(one)
         for place in _again_in_one_poll(known):
-            ill[place].append(_of_raw(known))
+            ill[place].append(known.spans[RAW.name][0])
         for place in sorted(ill):
             yield _finding(known, place, ill[place], ill.keys())
         said = {known.ends.ports[place] for place in ill}
         for before in view.before:
-            if before.about not in said and (still := goes_on(view, before)) is not None:
+            if before.about not in said and (still := _still(known, before)) is not None:
                 yield still
 
     def verdicts(self, view: View, kept: Kept) -> Iterable[Verdict]:
@@ -154,6 +154,12 @@ class LinkSubhealthy(Detector[LinkSubhealthySettings]):
             judged |= np.isfinite(one.bands.warning)
             decided |= one.known & (one.seconds >= self.settings.min_coverage * known.look.short)
         return float(decided[judged].mean()) if judged.any() else 0.0
+
+
+def _still(known: Gathered, before: Finding) -> Finding | None:
+    place = known.ends.find(before.about) if isinstance(before.about, Port) else None
+    settled = -np.inf if place is None else float(known.training.settled[place])
+    return goes_on(known.view, before) or blinded(known.view, before, settled)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,15 +209,11 @@ def _finding(
     )
 
 
-def _of_raw(known: Gathered) -> Reading:
-    return next(one for one in known.readings if one.measure is RAW)
-
-
 def _beat(known: Gathered, place: int) -> Rhythm:
     """Return the rhythm of a port's errors before FEC."""
     stretch = known.stretches[RAW.name].get(place)
     again = stretch.since if stretch is not None and stretch.after_quiet else None
-    line, limit = known.bits_per_second[place], _of_raw(known).bands.warning[place]
+    line, limit = known.bits_per_second[place], known.spans[RAW.name][0].bands.warning[place]
     return rhythm(known.view, known.ends, place, float(line), float(limit), again)
 
 
@@ -231,22 +233,18 @@ def _line(known: Gathered, place: int, one: Reading) -> _Line:
     limit = float(band.error[place] if beyond else band.warning[place])
     since, until = _when(known, place, one)
     built = known.ends.built(place).limits
-    guess = bool(built and built.provisional and one.measure.quantity)
-    says = f"{_told(known, place, one)}, limit {limit:.2g}{' (provisional)' if guess else ''}"
-    metric = one.measure.metric
-    if one.measure is RAW:
-        metric = (*WORDS, FEC_CODEWORDS)[int(known.raw_metric[place])]
+    guess = " (provisional)" if built and built.provisional and one.measure.quantity else ""
+    says = f"{_told(known, place, one)}, limit {limit:.2g}{guess}"
+    raw = (*WORDS, FEC_CODEWORDS)[int(known.raw_metric[place])]
+    metric = raw if one.measure is RAW else one.measure.metric
+    labels = (*port, "") if metric is FEC_CODEWORDS else tuple(port)
     return _Line(
         since,
         until,
         lower / float(band.warning[place]),
         Severity.PAGE if page else Severity.TICKET,
-        evidence(metric, _labels(metric, port), rate, until, says, limit, one.measure.unit),
+        evidence(metric, labels, rate, until, says, limit, one.measure.unit),
     )
-
-
-def _labels(metric: Metric, port: Port) -> tuple[str, ...]:
-    return (*port, "") if metric is FEC_CODEWORDS else tuple(port)
 
 
 def _told(known: Gathered, place: int, one: Reading) -> str:
@@ -293,5 +291,5 @@ def _when(known: Gathered, place: int, one: Reading) -> tuple[float, float]:
     if not len(mine):
         return float(changes.first_at[row]), float(changes.seen_at[row])
     last = float(changes.at[mine[-1]])
-    contradicted = changes.seen_at[row] > last  # a later poll brought no error
+    contradicted = changes.seen_at[row] > last and not full(changes)[row]  # a later poll: no error
     return float(changes.at[mine[0]]), last if contradicted else max(changes.until, last)

@@ -4,6 +4,7 @@ Read off the changes of `UP`, so that a port polled once an hour is judged like 
 second: down for two polls means that the poll in which it fell was followed by another.
 """
 
+import re
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -22,6 +23,11 @@ they are asked."""
 
 NEARLY = 0.9
 """Of a period: polls come a little early or late."""
+
+BUNDLE = re.compile(
+    r"(ae|bond|bundle-?ether|lag|po|port-?channel|team|trk)[-_ ]?\d+(\.\d+)?$", re.IGNORECASE
+)
+"""What systems call link aggregations (Linux, SONiC, EOS, Junos, NX-OS, SR OS, IOS XR)."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +93,16 @@ class PortStates:
 def port_states(view: View) -> PortStates:
     """Return the present state of every port that is read; needs `UP` and `ADMIN_UP` changes."""
     return PortStates(view.changes(UP), view.changes(ADMIN_UP))
+
+
+def is_bundle(topology: Topology, port: Port) -> bool:
+    """Return whether a port stands for several cables: what befalls it is their news.
+
+    Such a port (link aggregation, IEEE 802.1AX) has no cable of its own; where none of its device
+    is written it is all that is known of them, and counts.
+    """
+    cabled = port in topology.link_of or not topology.links_of.get(port.device)
+    return not cabled and BUNDLE.match(port.port) is not None
 
 
 def cables(topology: Topology, device: str) -> list[tuple[Port, Port]]:

@@ -7,8 +7,8 @@ reference, A3 and B5).
 
 import math
 
+from analyzer.evidence.link.built import facts_of
 from analyzer.evidence.link.limits import Quantity, limits_of
-from analyzer.evidence.link.receivers import facts_of
 from fabrichealth.events import Event
 from fabrichealth.kinds import LINK_DEGRADED_SPEED, LINK_DOWN, OPTICS_DEGRADING, OPTICS_OVERHEATING
 from fabrichealth.model import Incident, Proof

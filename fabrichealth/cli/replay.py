@@ -18,7 +18,7 @@ from fabrichealth.cli import _terminal
 from fabrichealth.cli._bundle import visits
 from fabrichealth.cli._bundle_reading import Bundle
 from fabrichealth.cli._command import WELL, Command
-from fabrichealth.cli._events import read_events, without_incidents
+from fabrichealth.cli._events import read_events, warn_of_strangers, without_incidents
 from fabrichealth.cli._judged import policy_of as judged_by
 from fabrichealth.cli._progress import progress
 from fabrichealth.cli._site import load
@@ -63,7 +63,7 @@ class ReplayCommand(Command):
         topology = read_topology(asked.topology) if asked.topology else Topology()
         if asked.topology is None and asked.config:
             topology = load(asked.config).topology
-        events = _events(asked.events) if asked.events else []
+        events = _events(asked.events, topology) if asked.events else []
         folders = [path for path in asked.history if path.is_dir()]
         if folders:
             if len(asked.history) > 1:
@@ -80,6 +80,9 @@ class ReplayCommand(Command):
                     report = read_history(asked.history, store, far)
                 for line in report.warnings:
                     _terminal.warn(line)
+                if not report.samples:
+                    names = ", ".join(map(str, asked.history))
+                    raise SiteError(f"{names}: no reading in it; nothing can be judged")
                 play = Replay(
                     store,
                     topology,
@@ -97,13 +100,14 @@ class ReplayCommand(Command):
         return WELL
 
 
-def _events(path: Path) -> list[Event]:
+def _events(path: Path, topology: Topology) -> list[Event]:
     """Read events, but for those of incidents of another run."""
     every = read_events(path)
     events = without_incidents(every)
     if left_out := len(every) - len(events):
         _terminal.warn(f"{path}: {left_out} verdicts and other events of incidents left out; "
                        "a replay numbers its incidents anew")  # fmt: skip
+    warn_of_strangers(events, topology, path)
     return events
 
 

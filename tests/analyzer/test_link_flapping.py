@@ -107,6 +107,11 @@ def test_a_flapping_link_is_quiet_again_only_below_the_reuse_limit() -> None:
     assert (still.since, still.at) == (known.since, known.at)
 
 
+def test_within_how_long_it_fell_and_how_long_ago_are_told_apart() -> None:
+    (found,) = judge({(LINK_DOWNS, NEAR): [3.0] * 100 + [8.0] * 300})
+    assert "fell 5 times in 10 s, the last time 50 min ago" in found.because
+
+
 def test_what_one_counter_saw_in_two_polls_running_were_two_falls() -> None:
     near, far = counter(3700.0, 3711.0, 3800.0), counter(3701.0, 3712.0, 3802.0)
     (found,) = judge({(LINK_DOWNS, NEAR): near, (LINK_DOWNS, FAR): far})

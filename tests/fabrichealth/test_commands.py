@@ -378,6 +378,24 @@ class TestReplay:
         assert one["suppressed_by"] == "maintenance:chg-7"
         assert one["confirmed_at"] is None
 
+    def test_a_scope_that_the_topology_does_not_have_is_named(
+        self, terminal: Terminal, site: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        event = {"at": 1_767_225_600, "kind": "repair_end", "scope": {"device": "leaf-10"}}
+        (tmp_path / "e.jsonl").write_text(json.dumps(event))
+        words = ("--topology", site.parent / "topology.yaml", "--events", tmp_path / "e.jsonl")
+        terminal("replay", history(tmp_path), *words)
+        assert "device leaf-10, which is not in the topology" in caplog.text
+
+    def test_a_history_without_a_reading_is_not_taken_for_a_healthy_one(
+        self, terminal: Terminal, tmp_path: Path
+    ) -> None:
+        empty = tmp_path / "empty.jsonl"
+        empty.write_text("")
+        said = terminal("replay", empty)
+        assert (said.status, said.out) == (1, "")
+        assert "empty.jsonl: no reading in it; nothing can be judged" in said.err
+
     def test_the_site_brings_topology_and_policy(self, terminal: Terminal, site: Path) -> None:
         said = terminal("replay", history(site.parent), "--config", site)
         assert said.status == 0

@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 from analyzer.evidence.durations import Bools, heard
 from analyzer.evidence.link.counting import Counted, counted, impossible, lately
+from analyzer.evidence.link.full_counters import full
 from analyzer.evidence.link.histogram import histograms, predicted, wrong_symbols
 from analyzer.evidence.link.measures import (
     CODEWORDS,
     PREDICTED,
     RAW,
     REPORTED,
-    RETRAINS,
     SELDOM,
     Bands,
     Measure,
@@ -41,6 +41,7 @@ from fabrichealth.catalogue.ports import (
     FEC_CORRECTED_CODEWORDS,
     FEC_CORRECTED_SYMBOLS,
     FEC_UNCORRECTABLE_CODEWORDS,
+    LANES,
     LINK_DOWNS,
     LINK_RECOVERIES,
     POST_FEC_BER,
@@ -64,17 +65,11 @@ WORDS: Mapping[Metric, str] = {
 
 REMEMBERED = (
     SYMBOL_ERRORS, LINK_RECOVERIES, REPLAYS, RX_CRC_ERRORS, FEC_UNCORRECTABLE_CODEWORDS,
-    SPEED, UP, LINK_DOWNS,
+    SPEED, LANES, UP, LINK_DOWNS,
 )  # fmt: skip
 WRONG_SYMBOLS = "wrong symbols in codewords, at least as many bits"
 
 WINDOWED = (*WORDS, FEC_CODEWORDS, PRE_FEC_BER, POST_FEC_BER, SYMBOL_ERROR_RATIO)
-
-SATURATED = (65_535.0, 4_294_967_295.0)
-"""Where InfiniBand's classic counters stop (IBTA PMA): at it they say "at least"."""
-
-SATURATED_BYTE = 255.0
-"""The same of its counters of retrains and falls."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,6 +128,7 @@ def _gather(view: View, look: Look) -> Gathered:
     ends = receivers(table, view.topology)
     for metric in (*REMEMBERED, *WINDOWED):
         ends.places(table, metric, table.of(metric))  # meet every port before arrays are made
+    ends.hear(view.changes(SPEED), view.changes(LANES))
     trained = training(view, ends, look.warm_up)
     line = line_rates(view, ends)
     down, unheard = port_states(view, ends)
@@ -227,9 +223,7 @@ def _seldom(
     places = ends.places(changes.table, measure.metric, changes.rows)
     wild = impossible(changes, per_second[places] if measure.most is None else measure.most)
     watched, total = changes.exposure(span), changes.total(span, leaving_out=wild)
-    stuck = np.isin(changes.value, SATURATED) & (total == 0)
-    if measure is RETRAINS:
-        stuck |= (changes.value == SATURATED_BYTE) & (total == 0)
+    stuck = full(changes) & (total == 0)
     watched = np.where(heard(changes) & ~stuck, watched, 0.0)
     touched = np.flatnonzero(total > 0)
     inside = trained.inside(changes, touched, places[touched])

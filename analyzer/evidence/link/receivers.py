@@ -6,41 +6,23 @@ beside the table of series; a pass only indexes arrays.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import lru_cache
 from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
-from analyzer.evidence.link.fec import CODES, KP4, RATE_OF_CODE
-from analyzer.evidence.link.limits import Facts, Limits, Quantity, limits_of
-from fabrichealth.catalogue.ports import PORT_INFO
+from analyzer.evidence.link.built import Built, of_cable, with_lane, worked_out
+from analyzer.evidence.link.limits import IB_LANES, Facts, Quantity
+from fabrichealth.catalogue.ports import LANES, PORT_INFO, SPEED
 from fabrichealth.metric import Metric
-from fabrichealth.model import Floats, Ids, Labels, Port, SeriesTable
-from fabrichealth.topology import Device, Link, Topology
+from fabrichealth.model import Changes, Floats, Ids, Labels, Port, SeriesTable
+from fabrichealth.topology import Link, Topology
 
 Places = NDArray[np.intp]
 
-LENGTHS = (3.0, 30.0, 500.0)
-"""Metres that part the classes of length: in the rack, in the row, in the hall, beyond."""
-
-LANE_LINE_RATES = {10: 10.3125, 25: 25.78125, 50: 53.125, 100: 106.25, 200: 212.5}
-"""Gb/s of one lane, coding included (IEEE 802.3, InfiniBand alike), by its payload rate."""
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class Built:
-    """What a port was built for."""
-
-    payload: float
-    """Written speed in bit/s; NaN where nothing is written."""
-    line_over_payload: float
-    word_bits: float
-    """Bits of a codeword; those of KP4 where the code is not known."""
-    limits: Limits | None
-    stratum: tuple[str, ...]
-    """Who its peers are: role, technology, speed, code, medium, length, role at the far end."""
+USUAL_LANES = 4.0
+ROUNDED = 0.07
+"""Rates are told of the line or of the payload, rounded: 96.97 and 106.25 Gb/s are 100."""
 
 
 class Receivers:
@@ -61,6 +43,8 @@ class Receivers:
         self._alike: dict[tuple[object, ...], Built] = {}
         self._columns: dict[str, tuple[int, Floats]] = {}
         self._peer: Places = np.empty(0, np.intp)
+        self._lane: dict[int, float] = {}
+        """Gb/s of a lane of InfiniBand ports of which nobody wrote it: as told, 0 if not yet."""
         self._said: dict[Port, Labels] | None = None
         self._sides: list[tuple[str, str]] = []
         self.reported: object = None
@@ -95,6 +79,32 @@ class Receivers:
             self._of_key = np.concatenate([self._of_key, np.array(met, np.intp)])[order]
             place = np.searchsorted(self._keys, keys)
         return self._of_key[place]
+
+    def hear(self, speed: Changes, lanes: Changes) -> None:
+        """Take the generation of InfiniBand ports from their own word where nobody wrote it.
+
+        The highest that was told counts: a link may be met while it is degraded. Of a port that
+        does not tell its width four lanes are assumed, as nearly all have.
+        """
+        if not self._lane or not len(speed.rows):
+            return
+        told, width = np.zeros(len(self)), np.full(len(self), USUAL_LANES)
+        told[self.places(speed.table, SPEED, speed.rows)] = np.nan_to_num(speed.value) / 1e9
+        given = lanes.value > 0
+        width[self.places(lanes.table, LANES, lanes.rows)[given]] = lanes.value[given]
+        open_ones = np.array(list(self._lane), np.intp)
+        rate = told[open_ones] / width[open_ones]
+        for number in np.flatnonzero(rate > np.array(list(self._lane.values()))).tolist():
+            place, lane = int(open_ones[number]), float(rate[number])
+            usual = min(IB_LANES, key=lambda one: abs(one - lane))
+            self._lane[place] = lane
+            if abs(usual - lane) > ROUNDED * usual:
+                continue
+            before = self.built(place)
+            built = with_lane(before, float(usual), int(width[place]))
+            self._kind[place] = self._kinds.setdefault(built, len(self._kinds))
+            self._columns.clear()
+            self.reported = None
 
     def find(self, port: Port) -> int | None:
         """Return the number of a port, None if it says nothing of its errors."""
@@ -180,6 +190,9 @@ class Receivers:
             rows = (table.labels(int(one)) for one in table.of(PORT_INFO))
             self._said = {Port(*labels[:2]): labels for labels in rows}
         built = self._built(port, self._said.get(port))
+        facts = built.facts
+        if facts.technology == "ib" and not facts.generation and not facts.lane_gbps:
+            self._lane[found] = 0.0
         self._kind.append(self._kinds.setdefault(built, len(self._kinds)))
         return found
 
@@ -190,7 +203,7 @@ class Receivers:
         if link is None:
             silicon = here.silicon if here else ""
             facts = Facts(technology, "", silicon, 0.0, fec, None, medium)
-            return _worked_out(facts, float("nan"), 0.0, 0, ("alone", port.device))
+            return worked_out(facts, float("nan"), 0.0, 0, ("alone", port.device))
         one, other = link.ends
         there = devices.get((other if port == one else one).device)
         # of a hundred thousand ports a handful are built differently: asked before worked out
@@ -202,55 +215,11 @@ class Receivers:
         )  # fmt: skip
         built = self._alike.get(key)
         if built is None:
-            built = self._alike[key] = _of_cable(link, here, there, medium, fec)
+            built = self._alike[key] = of_cable(link, here, there, medium, fec)
         return built
 
 
-def _of_cable(
-    link: Link, here: Device | None, there: Device | None, medium: str, fec: str
-) -> Built:
-    """Return what a port of a cable was built for, with what it says of itself."""
-    silicon = (here.silicon if here else "") or (there.silicon if there else "")
-    speed, lanes = float(link.speed_gbps or 0.0), int(link.lanes or 0)
-    facts = facts_of(link, silicon, fec, medium)
-    roles = (here.role if here else "", there.role if there else "", _length(link))
-    return _worked_out(facts, speed or float("nan"), link.line_rate_gbps or 0.0, lanes, roles)
-
-
-def facts_of(link: Link, silicon: str, fec: str = "", medium: str = "") -> Facts:
-    """Return what is known of a link: as written, and the code and medium that a port says."""
-    lane = (link.speed_gbps or 0.0) / link.lanes if link.lanes else 0.0
-    retry = link.plr if "plr" in link.model_fields_set else None
-    return Facts(
-        link.technology, link.generation, silicon, lane, fec or link.fec, retry,
-        link.medium or medium,
-    )  # fmt: skip
-
-
 TOLD = tuple(PORT_INFO.labels.index(name) for name in ("technology", "medium", "fec"))
-
-
-@lru_cache(maxsize=4096)
-def _worked_out(
-    facts: Facts, speed: float, line_rate: float, lanes: int, roles: tuple[str, ...]
-) -> Built:
-    """Return what all ports with the same facts have in common."""
-    factor = 1.0
-    if line_rate and speed > 0:
-        factor = line_rate / speed
-    elif lanes and round(facts.lane_gbps) in LANE_LINE_RATES and facts.technology != "pcie":
-        factor = LANE_LINE_RATES[round(facts.lane_gbps)] / facts.lane_gbps
-    elif facts.fec in RATE_OF_CODE:
-        factor = RATE_OF_CODE[facts.fec]
-    code = CODES.get(facts.fec, KP4)
-    stratum = (*roles, facts.technology, f"{speed:g}", facts.fec, facts.medium)
-    return Built(speed * 1e9, factor, float(code.bits), limits_of(facts), stratum)
-
-
-def _length(link: Link) -> str:
-    if link.length_m is None:
-        return ""
-    return str(sum(link.length_m > edge for edge in LENGTHS))
 
 
 # Derived and never decided upon: made again it is the same, only slower.

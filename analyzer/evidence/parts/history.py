@@ -78,15 +78,15 @@ def _history(view: View, past: Past, known: Gathered, own: Belonging) -> History
     if not past.values.size:
         return History((), {})
     rows_of: dict[Port, list[int]] = defaultdict(list)
-    ports_of: dict[str, list[tuple[float, Port]]] = defaultdict(list)
+    stays: dict[str, list[tuple[int, int, Port]]] = defaultdict(list)
     said = np.isfinite(past.values)
     for row in np.flatnonzero(said.any(axis=1)).tolist():
         labels = past.labels(row)
         port = Port(*labels[:2])
         rows_of[port].append(row)
         if labels[SERIAL]:
-            first = float(past.starts[int(np.argmax(said[row]))])
-            ports_of[labels[SERIAL]].append((first, port))
+            bins = np.flatnonzero(said[row])
+            stays[labels[SERIAL]].append((int(bins[0]), int(bins[-1]), port))
     several = {port: rows for port, rows in rows_of.items() if len(rows) > 1 and port in own.number}
     ill = _ill(view, past, known, set(several)) if several else {}
     gone = [
@@ -95,11 +95,21 @@ def _history(view: View, past: Past, known: Gathered, own: Belonging) -> History
         for one in _gone(past, port, rows, ill.get(port), own.number[port])
     ]
     moved = {
-        serial: tuple(port for _, port in sorted(seen))
-        for serial, seen in ports_of.items()
-        if len({port for _, port in seen}) > 1
+        serial: ports
+        for serial, seen in stays.items()
+        if len(set(ports := _one_after_the_other(seen))) > 1
     }
     return History(tuple(gone), moved)
+
+
+def _one_after_the_other(stays: Sequence[tuple[int, int, Port]]) -> tuple[Port, ...]:
+    """Return where a module was, from (first bin, last bin, port), in the order of time.
+
+    A module that feeds several ports at once (a breakout cable) has not moved between them: what
+    goes on while it is at its newest port is no earlier stay.
+    """
+    *earlier, (began, _, newest) = sorted(stays)
+    return (*(port for _, last, port in earlier if last <= began), newest)
 
 
 def _ill(view: View, past: Past, known: Gathered, wanted: set[Port]) -> dict[Port, Floats]:

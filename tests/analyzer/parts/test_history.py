@@ -104,6 +104,12 @@ def test_a_module_that_moved_is_known_by_its_serial() -> None:
     assert found.came(PORTS[3]) == ""
 
 
+def test_a_module_that_feeds_four_ports_at_once_did_not_move_between_them() -> None:
+    found = told({PORTS[n]: [("breakout", "2418", 0, HOURS, WELL)] for n in range(4)})
+    assert not any(found.came(port) for port in PORTS[:4])
+    assert not found.ports_of
+
+
 def test_modules_taken_out_count_against_their_lot() -> None:
     """Nine of a lot failed and were swapped, two fail now: the lot is accused by all of them."""
     cured = {
