@@ -21,7 +21,7 @@ ALERT = Alert(
     ),
     cases=(
         Case(
-            {str(SPOOLED_SAMPLES): "0x5 1000+1000x40"},
+            {str(SPOOLED_SAMPLES): "0x5 20000x25 30000x20"},
             at="40m",
             fires=True,
             why="more and more waits",
