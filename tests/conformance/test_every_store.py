@@ -110,7 +110,9 @@ def influxdb_3(folder: Path, servers: Servers) -> Store:
 def on_peer(folder: Path, servers: Servers, plain: dict[str, object]) -> Store:
     (folder / "token").write_text(TOKEN)
     address = servers.influx_peer().address
-    return on_influx(folder, {**plain, "url": address, "token_file": str(folder / "token")})
+    # the peer checks every line by the grammar, in Python: on a busy machine that takes its time
+    patient = {"timeout": "60s", "token_file": str(folder / "token")}
+    return on_influx(folder, {**plain, **patient, "url": address})
 
 
 def on_influx(folder: Path, plain: dict[str, object]) -> Store:
