@@ -140,9 +140,9 @@ class Viewing:
         """Return a window with what is read too seldom for it looked at further back."""
         metric, asked, _ = key
         due, reach = self._slow.get(key, (self._now, 0.0))
-        if not reach and self._now < due:
-            return found
         decided = self._now < due
+        if decided and not reach:
+            return found
         ports = metric.subject.value[:2] == Subject.PORT.value
         if not decided and ports and not self._some_slow(asked):
             self._slow[key] = self._now + ASK_AGAIN, 0.0

@@ -69,9 +69,7 @@ class LastHours:
     def _take(self, metric: int, runs: Runs, since: float) -> None:
         kept = self._kept.get(metric)
         if kept is None:
-            self._kept[metric] = Recent.of(
-                gridded(runs), -inf, inf, self.seconds, self._number, 0, 0.0
-            )
+            self._kept[metric] = Recent.of(gridded(runs), -inf, inf, self.seconds, self._number, 0)
         else:
             kept.extend([runs], self._number, since)
 

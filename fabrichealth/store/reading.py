@@ -58,12 +58,12 @@ class Reading:
             and kept.imported == imported
             and self._progress.folded(number) <= kept.seen
         ):
-            ahead, seconds = AHEAD_SECONDS, end - start
+            seconds = end - start
             if kept is not None:  # others of the pass will ask for as much as before
                 seconds = max(seconds, kept.seconds)
-            stop = self._stop(number, end, seconds, ahead)
+            stop = self._stop(number, end, seconds, AHEAD_SECONDS)
             grid = self.raw(metric, end - seconds, stop).between(end - seconds, stop)
-            kept = Recent.of(grid, end - seconds, stop, seconds, seen, imported, ahead)
+            kept = Recent.of(grid, end - seconds, stop, seconds, seen, imported)
         else:
             kept.seconds = max(kept.seconds, end - start)
             keep_after = end - kept.seconds
@@ -76,7 +76,7 @@ class Reading:
                 past = kept.used().between(keep_after, kept.stop)
                 keep_after = max(kept.start, keep_after)
                 grid = merged([past, more])
-                kept = Recent.of(grid, keep_after, stop, kept.seconds, seen, imported, ahead)
+                kept = Recent.of(grid, keep_after, stop, kept.seconds, seen, imported)
         self._recent.put(metric, kept)
         return kept.used()
 

@@ -34,8 +34,6 @@ class Recent:
     seen: int
     imported: int
     """How many imports of the metric there had been."""
-    ahead: float
-    """How far beyond what was asked for the past is read at once (seconds)."""
 
     @classmethod
     def of(
@@ -46,11 +44,10 @@ class Recent:
         seconds: float,
         seen: int,
         imported: int,
-        ahead: float,
     ) -> "Recent":
         """Keep a grid that is whole in (start, stop]."""
         wide, count = _roomy(grid)
-        return cls(wide, count, start, stop, seconds, seen, imported, ahead)
+        return cls(wide, count, start, stop, seconds, seen, imported)
 
     @property
     def bytes(self) -> int:
@@ -74,9 +71,7 @@ class Recent:
         if not self._put(new):
             start = max(self.start, keep_after)
             whole = merged([self.used(), new]).between(start, np.inf)
-            fresh = Recent.of(
-                whole, start, self.stop, self.seconds, seen, self.imported, self.ahead
-            )
+            fresh = Recent.of(whole, start, self.stop, self.seconds, seen, self.imported)
             self.grid, self.count, self.start = fresh.grid, fresh.count, start
 
     def _put(self, new: Grid) -> bool:
