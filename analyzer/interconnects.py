@@ -12,9 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from analyzer.evidence.domain.bisection import Bisection, Cuts
-from analyzer.evidence.domain.interconnect import Loads, headroom, loads, of_domains, quantiles
+from analyzer.evidence.domain.interconnect import Loads, headroom, loads, quantiles
 from analyzer.evidence.domain.inventory import stock
-from analyzer.evidence.domain.machine import machine
+from analyzer.evidence.domain.machine import Pieces
 from analyzer.evidence.domain.wiring import NETWORKS, Carried, Wiring, carried, wiring
 from analyzer.evidence.durations import heard
 from analyzer.evidence.pause.crossings import Crossings, crossings
@@ -59,7 +59,7 @@ class Interconnects:
         self._due = -np.inf
         self._failing = False
         self._cuts = Cuts()
-        self._before: tuple[Wiring, Carried] | None = None
+        self._pieces: Pieces | None = None
         self._standing: dict[str, _Standing] = {}
         self.said: list[Verdict] = []
 
@@ -99,15 +99,16 @@ class Interconnects:
         busy = loads(wired, ports, now, (sent, True), (received, False))
         warm = np.fromiter((name in hot for name in wired.links), bool, len(wired.links))
         inventory = stock(topology, sent.table)
-        if self._before is None or self._before[0] is not wired or not now.alike(self._before[1]):
-            self._before, self._standing = (wired, now), {}
-        for domain, mine in of_domains(wired).items():
+        before = self._pieces
+        if before is None or before.wired is not wired or not now.alike(before.now):
+            self._pieces, self._standing = Pieces(wired, now), {}
+        hot_now = busy.hot | warm
+        for domain, mine in wired.links_in.items():
             levels = quantiles(busy, mine)
             for level, load in levels.items():
                 yield Verdict(INTERCONNECT_UTILIZATION, (domain, f"{level:g}"), load)
             if levels:
-                count = int(((busy.hot | warm) & mine).sum())
-                yield Verdict(HOT_LINKS, (domain,), float(count))
+                yield Verdict(HOT_LINKS, (domain,), float(hot_now[mine].sum()))
             yield from self._carrying(wired, domain, now, busy, inventory.size(domain))
 
     def _carrying(
@@ -131,7 +132,8 @@ class Interconnects:
                 yield Verdict(DOMAIN_BISECTION_HEADROOM, (domain, name), free)
 
     def _stands(self, wired: Wiring, domain: str, now: Carried, size: int) -> "_Standing":
-        whole = machine(wired, domain, now, self._floor, size)
+        pieces = self._pieces or Pieces(wired, now)
+        whole = pieces.machine(domain, self._floor, size)
         return _Standing(
             size,
             None if whole is None else whole.effective,

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 from analyzer.incidents.covering import covered
@@ -85,9 +86,15 @@ def verdicts(
 
 def accepted(topology: Topology, per_week_per_10k_links: float) -> dict[str, float]:
     """Return how many pages a week are accepted for the links of each domain, "" those of none."""
-    links = Counter(domain_of(Place("link", name), topology) or "" for name in topology.links)
+    links = _links_of_domains(topology)
     names = sorted({"", *topology.domains, *links})
     return {name: per_week_per_10k_links * links[name] / PER_LINKS for name in names}
+
+
+@lru_cache(maxsize=4)
+def _links_of_domains(topology: Topology) -> Counter[str]:
+    """Return how many links each domain has, "" those of none or of several."""
+    return Counter(domain_of(Place("link", name), topology) or "" for name in topology.links)
 
 
 def budget(paged: Mapping[str, int], a_week: Mapping[str, float]) -> list[Verdict]:

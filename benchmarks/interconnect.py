@@ -26,7 +26,7 @@ from analyzer.evidence.domain.bisection import (
     network,
 )
 from analyzer.evidence.domain.failures import costs
-from analyzer.evidence.domain.machine import machine
+from analyzer.evidence.domain.machine import Pieces
 from analyzer.evidence.domain.wiring import Carried, wiring
 from analyzer.interconnects import REMEMBERED, Interconnects
 from analyzer.viewing import Viewing
@@ -121,7 +121,7 @@ def look(accelerators: int) -> None:
     )
     carried = Carried(wired.gbps.copy(), np.ones(len(wired.links), bool))
     carried.gbps[::1000] = 0.0
-    size = timed(lambda: machine(wired, "pod", carried, 0.75, accelerators))
+    size = timed(lambda: Pieces(wired, carried).machine("pod", 0.75, accelerators))
     net = network(wired, "pod", 0, carried)
     whole = timed(lambda: bisection(wired, network(wired, "pod", 0, carried)))
     jobs = {f"j{n}": [f"a{one:05d}" for one in range(n, accelerators, 16)] for n in range(16)}

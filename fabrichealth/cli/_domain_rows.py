@@ -13,7 +13,7 @@ from analyzer.evidence.domain.bisection import bisection, network
 from analyzer.evidence.domain.failures import costs
 from analyzer.evidence.domain.inventory import stock
 from analyzer.evidence.domain.jobs import jobs
-from analyzer.evidence.domain.machine import machine
+from analyzer.evidence.domain.machine import Pieces
 from analyzer.evidence.domain.scaling import limit, scaling
 from analyzer.evidence.domain.wiring import NETWORKS, wiring
 from analyzer.evidence.pause.crossings import crossings
@@ -110,7 +110,7 @@ def _links(known: Known, domain: str, size: int) -> Iterator[Row]:
     still_open = [one for one in known.incidents if one.closed_at is None]
     lost = live(known.topology, still_open, known.events).lost
     now = read_of(wired, ports, known.store, known.now, lost)
-    whole = machine(wired, domain, now, known.floor, size)
+    whole = Pieces(wired, now).machine(domain, known.floor, size)
     if whole is not None:
         yield {"section": "machine", **asdict(whole), "floor": known.floor}
     for number, name in enumerate(NETWORKS):

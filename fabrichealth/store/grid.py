@@ -23,6 +23,9 @@ NEAR = 4
 COUNTED = 1 << 15
 """Numbers that lie within so many are counted and not sorted."""
 
+SPARE = 1.25
+"""Columns held for those in use; full ones are let go in one move, not at each poll."""
+
 HUGE = 1e30
 """No instrument reads this; means of such numbers are only kept from overflowing."""
 
@@ -184,10 +187,14 @@ def _cut(values: Floats, start: Ints, end: Ints, width: int, *, right: bool) -> 
     """Return values[r, start[r] : end[r]] at one edge of `width` columns, NaN in the others.
 
     Most rows were read at the same polls: they are copied as one block, and the few that were not
-    are written over it.
+    are written over it. Where all were, nothing is copied: what is returned cannot be written to.
     """
     size = values.shape[1] + 1
     pairs = start * size + end
+    if right and len(pairs) and (pairs == pairs[0]).all():
+        same = values[:, int(start[0]) : int(end[0])]
+        same.flags.writeable = False
+        return same
     out = np.empty((len(values), width))
     for rank, pair in enumerate(_most_first(pairs)):
         first, stop = divmod(pair, size)
@@ -250,10 +257,15 @@ def _rounded(means: Floats, given: Floats) -> Floats:
     return means.astype(np.float32).astype(np.float64)
 
 
+def roomy_width(width: int) -> int:
+    """Return how many columns to hold where so many are in use and more polls will come."""
+    return int(width * SPARE) + 8
+
+
 def widened(values: Floats, width: int) -> Floats:
     """Return values[r, k] with columns of NaN up to a width."""
     if values.shape[1] == width:
         return values
-    wide = np.full((len(values), width), np.nan)
-    wide[:, : values.shape[1]] = values
+    wide = np.empty((len(values), width))
+    wide[:, : values.shape[1]], wide[:, values.shape[1] :] = values, np.nan
     return wide

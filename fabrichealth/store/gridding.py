@@ -1,28 +1,24 @@
 """Gridding: runs become a grid, and grids become one."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from fabrichealth.model import Floats, Ids
 from fabrichealth.store.grid import Grid, Ints, has_any, widened
+from fabrichealth.store.polled import regular, transposed
 from fabrichealth.store.runs import Runs
 
-Number = TypeVar("Number", np.int32, np.float64)
 
-MOST_SHAPES = 32
-"""Different (polls, series a poll) of clocks that are worth a transposition each."""
+def gridded(runs: Runs, *, roomy: bool = False) -> Grid:
+    """Return runs as a grid; of equal (clock, at, series) the later sample wins.
 
-
-def gridded(runs: Runs) -> Grid:
-    """Return runs as a grid; of equal (clock, at, series) the later sample wins."""
+    A roomy one may have columns at the right that hold nothing yet.
+    """
     if not len(runs.series):
         return Grid.empty()
-    regular, rest = _regular(runs)
-    grids = [_transposed(regular)] if regular else []
+    polled, rest = regular(runs)
+    grids = [transposed(polled, runs.values, roomy=roomy and rest is None)] if polled else []
     if rest is not None:
         grids.append(_scattered(rest))
     return _beside(grids)
@@ -37,107 +33,6 @@ def _scattered(runs: Runs) -> Grid:
     values = np.full((len(series), times.shape[1]), np.nan)
     values.reshape(-1)[row * times.shape[1] + column[run]] = runs.values
     return Grid(series, owner, clocks.astype(np.int32), times, values)
-
-
-@dataclass(frozen=True)
-class _Polled:
-    """Clocks that read the same series at each poll, all as many and as often.
-
-    `clocks[c]` read `values[c, k, e]` of `series[c, e]` at `at[c, k]`.
-    """
-
-    clocks: Ids
-    at: Floats
-    series: Ids
-    values: Floats
-
-    @property
-    def owners(self) -> Ints:
-        """Which of the clocks each series belongs to, flat."""
-        return np.repeat(np.arange(len(self.clocks)), self.series.shape[1])
-
-
-def _regular(runs: Runs) -> tuple[list[_Polled], Runs | None]:
-    """Return the clocks that read the same series at each poll, and what is left.
-
-    That is nearly all of them, and for these a transposition does.
-    """
-    order = _clock_by_clock(runs)
-    clock, at, count = runs.clock[order], runs.at[order], runs.count[order]
-    new = np.diff(clock, prepend=clock[:1] - 1) != 0
-    first = np.flatnonzero(new)
-    polls = np.diff(first, append=len(clock))
-    same = np.minimum.reduceat(count, first) == np.maximum.reduceat(count, first)
-    again = (at[1:] == at[:-1]) & ~new[1:]
-    same[(np.cumsum(new) - 1)[1:][again]] = False
-    shape = np.where(same, polls * (int(count.max()) + 1) + count[first], 0)
-    kinds = [int(kind) for kind in np.unique(shape) if kind]
-    start = (np.cumsum(runs.count) - runs.count)[order]
-    polled = []
-    left = np.ones(len(clock), bool)
-    for kind in kinds if len(kinds) <= MOST_SHAPES else ():
-        mine = first[shape == kind]
-        many, each = divmod(kind, int(count.max()) + 1)
-        run = mine[:, None] + np.arange(many)
-        series = _polls(runs.series, start[run], each)
-        steady = (series == series[:, :1]).all(axis=(1, 2))
-        steady &= (np.diff(series[:, 0], axis=1) > 0).all(axis=1)
-        if not steady.all():
-            run, series = run[steady], series[steady]
-        if not len(run):
-            continue
-        left[run] = False
-        given = _polls(runs.values, start[run], each)
-        polled.append(_Polled(clock[run[:, 0]], at[run], series[:, 0], given))
-    if not left.any():
-        return polled, None
-    keep = np.zeros(len(clock), bool)
-    keep[order[left]] = True
-    return polled, runs if not polled else runs.within(np.repeat(keep, runs.count))
-
-
-def _clock_by_clock(runs: Runs) -> NDArray[np.intp]:
-    """Return the order by clock, and of each clock by time; equal ones stay in order."""
-    order = np.argsort(runs.clock, kind="stable")
-    clock, at = runs.clock[order], runs.at[order]
-    if ((at[1:] < at[:-1]) & (clock[1:] == clock[:-1])).any():  # some came late
-        order = np.lexsort((runs.at, runs.clock))
-    return order
-
-
-def _polls(column: NDArray[Number], start: Ints, each: int) -> NDArray[Number]:
-    """Return column[start[c, k] : start[c, k] + each] as [c, k, each]."""
-    polls: NDArray[Number]
-    if not (start % each).any():  # whole polls of equal length: rows are copied, not cells
-        polls = column[: len(column) // each * each].reshape(-1, each)[start // each]
-    else:
-        polls = column[start[:, :, None] + np.arange(each)]
-    return polls
-
-
-def _transposed(parts: Sequence[_Polled]) -> Grid:
-    """Return clocks of several shapes as one grid: every value is moved once."""
-    width = max(part.at.shape[1] for part in parts)
-    series = np.concatenate([part.series.ravel() for part in parts])
-    clocks = np.concatenate([part.clocks for part in parts])
-    first = np.cumsum([0, *(len(part.clocks) for part in parts)])
-    by_clock = np.argsort(clocks)
-    place = np.empty(len(clocks), np.int64)
-    place[by_clock] = np.arange(len(clocks))
-    owner = np.concatenate([part.owners + at for part, at in zip(parts, first, strict=False)])
-    clock = place[owner]
-    order = np.lexsort((clock, series))
-    row = np.empty(len(order), np.int64)
-    row[order] = np.arange(len(order))
-    values, done = np.empty((len(order), width)), 0
-    for part in parts:
-        number, polls = part.series.size, part.at.shape[1]
-        mine = row[done : done + number].reshape(part.series.shape)
-        values[mine, :polls] = part.values.transpose(0, 2, 1)
-        values[mine, polls:] = np.nan
-        done += number
-    times = np.concatenate([widened(part.at, width) for part in parts])[by_clock]
-    return Grid(series[order], clock[order], clocks[by_clock], times, values)
 
 
 def _beside(grids: Sequence[Grid]) -> Grid:

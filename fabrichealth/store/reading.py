@@ -4,7 +4,7 @@ A writer and its readers do the same. The log is looked at before the database (
 comes first): then whatever is folded between the two looks is found in either.
 """
 
-from math import inf
+from math import inf, isfinite
 
 from fabrichealth.errors import StoreError
 from fabrichealth.metric import Metric
@@ -53,11 +53,15 @@ class Reading:
             return Grid.empty()
         seen, imported = self._head.last, self._progress.imported(number)
         kept = self._recent.get(metric)
-        if kept is None or not (
-            kept.start <= start <= kept.stop
+        runs: list[Runs] | None = None
+        if (
+            kept is not None
+            and kept.start <= start <= kept.stop
             and kept.imported == imported
             and self._progress.folded(number) <= kept.seen
         ):
+            runs = self._head.runs(number, kept.seen)
+        if kept is None or runs is None or kept.outweighed(runs):
             seconds = end - start
             if kept is not None:  # others of the pass will ask for as much as before
                 seconds = max(seconds, kept.seconds)
@@ -67,7 +71,7 @@ class Reading:
         else:
             kept.seconds = max(kept.seconds, end - start)
             keep_after = end - kept.seconds
-            kept.extend(self._head.runs(number, kept.seen), seen, keep_after)
+            kept.extend(runs, seen, keep_after)
             if end > kept.stop:
                 held = max(kept.stop - kept.start, 1.0)
                 ahead = max(AHEAD_SECONDS, READ_AT_ONCE_BYTES * held / max(kept.bytes, 1))
@@ -98,7 +102,7 @@ class Reading:
         if mark is None or lost or imported != mark.imported:
             begun = Mark(max(last, folded), end, imported)
             _, next_mark = begun.split(self._ahead(number, folded, end), begun.entry, end)
-            return self.columns(metric, start, end), start, next_mark
+            return self._whole(metric, number, start, end), start, next_mark
         fresh, next_mark = mark.split(
             self._head.runs(number, mark.entry), max(last, mark.entry), end
         )
@@ -110,6 +114,17 @@ class Reading:
         if fresh is not None:
             grid, since = merged([grid.between(since, end), gridded(fresh)]), start
         return grid, since, next_mark
+
+    def _whole(self, metric: Metric, number: int, start: float, end: float) -> Grid:
+        """Return what was read in (start, end], to one who will ask for what is new only.
+
+        It is kept where it is kept already, and where a replay reads on.
+        """
+        if self._recent.get(metric) is not None or isfinite(
+            self._stop(number, end, 0.0, AHEAD_SECONDS)
+        ):
+            return self.columns(metric, start, end)
+        return self.raw(metric, start, end)
 
     def _ahead(self, number: int, folded: int, until: float) -> list[Runs]:
         """Return readings of the log that are later than `until`."""
@@ -158,7 +173,9 @@ class Reading:
             )
         runs = self._head.runs(number, folded)
         if runs:
-            grids.append(self._of_head(Runs.joined(runs), block, series))
+            joined = Runs.joined(runs) if len(runs) > 1 else runs[0]
+            runs.clear()  # of a fleet they are a hundred megabytes
+            grids.append(self._of_head(joined, block, series, roomy=not grids))
         return merged(grids)
 
     def _chunks(
@@ -183,12 +200,12 @@ class Reading:
             finer = min(finer, horizon)
         return grids
 
-    def _of_head(self, runs: Runs, block: int | None, series: int | None) -> Grid:
+    def _of_head(self, runs: Runs, block: int | None, series: int | None, *, roomy: bool) -> Grid:
         if series is not None:
             runs = runs.within(runs.series == series)
         elif block is not None:
             runs = runs.within(self._numbering.rank[runs.series] // BLOCK == block)
-        return gridded(runs)
+        return gridded(runs, roomy=roomy)
 
     def layered(
         self,

@@ -10,12 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabrichealth.metric import Metric
-from fabrichealth.store.grid import Grid, Ints, widened
+from fabrichealth.store.grid import Grid, Ints, roomy_width, widened
 from fabrichealth.store.gridding import gridded, lay, merged
 from fabrichealth.store.runs import Runs
-
-SPARE = 1.5
-"""Columns held for those in use; full ones are let go in one move, not at each poll."""
 
 
 @dataclass
@@ -62,17 +59,25 @@ class Recent:
             grid.series, grid.clock, grid.clocks, grid.times[:, :width], grid.values[:, :width]
         )
 
+    def outweighed(self, runs: list[Runs]) -> bool:
+        """Return whether runs bring more than is kept: then all is read anew with fewer moves."""
+        new = sum(len(one.values) for one in runs)
+        return new > len(self.grid) * int(self.count.max(initial=0))
+
     def extend(self, runs: list[Runs], seen: int, keep_after: float) -> None:
         """Add what entries up to `seen` brought; older columns may go when room is needed."""
         self.seen = seen
         if not runs:
             return
         new = gridded(Runs.joined(runs))
+        if self._put(new):
+            return
+        self.start = max(self.start, keep_after)
+        past = self.used().between(self.start, np.inf)
+        self.grid, self.count = _roomy(past, more=new.times.shape[1])
         if not self._put(new):
-            start = max(self.start, keep_after)
-            whole = merged([self.used(), new]).between(start, np.inf)
-            fresh = Recent.of(whole, start, self.stop, self.seconds, seen, self.imported)
-            self.grid, self.count, self.start = fresh.grid, fresh.count, start
+            whole = merged([past, new]).between(self.start, np.inf)
+            self.grid, self.count = _roomy(whole)
 
     def _put(self, new: Grid) -> bool:
         """Write new polls beside those there are; False if they do not simply follow them."""
@@ -98,10 +103,10 @@ class Recent:
         return True
 
 
-def _roomy(grid: Grid) -> tuple[Grid, Ints]:
-    """Return a grid with spare columns, and how many of them each clock uses."""
+def _roomy(grid: Grid, more: int = 0) -> tuple[Grid, Ints]:
+    """Return a grid with spare columns beyond `more`, and how many of them each clock uses."""
     count = (~np.isnan(grid.times)).sum(axis=1)
-    width = int(grid.times.shape[1] * SPARE) + 8
+    width = max(roomy_width(int(count.max(initial=0)) + more), grid.times.shape[1])
     times, values = widened(grid.times, width), widened(grid.values, width)
     return Grid(grid.series, grid.clock, grid.clocks, times, values), count
 

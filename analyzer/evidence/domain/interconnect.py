@@ -7,6 +7,7 @@ over a domain hides hot links, so quantiles over links are told, and the hot one
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -40,12 +41,12 @@ class Loads:
     mean: Floats
     high: Floats
 
-    @property
+    @cached_property
     def busier(self) -> Floats:
         """Mean load of the busier direction of each link ([l])."""
         return np.fmax(self.mean[:, 0], self.mean[:, 1])
 
-    @property
+    @cached_property
     def hot(self) -> Bools:
         """Whether a link is hot by its own load ([l])."""
         with np.errstate(invalid="ignore"):
@@ -151,13 +152,3 @@ def headroom(cut: Bisection, loads: Loads, now: Carried) -> float | None:
     back = np.where(forward, mean[:, 1], mean[:, 0])
     used = float(np.max([(one * gbps).sum() for one in (there, back)]))  # NaN if either is
     return max(0.0, 1.0 - used / float(gbps.sum())) if np.isfinite(used) else None
-
-
-def of_domains(wired: Wiring) -> Mapping[str, Bools]:
-    """Return which links belong to each domain: those with an end in it ([l])."""
-    topology = wired.topology
-    names = tuple(topology.domains)
-    code = {name: number for number, name in enumerate(names)}
-    device = np.array([code.get(topology.domain_of(name), -1) for name in wired.devices], np.intp)
-    ends = device[wired.device]
-    return {name: np.asarray((ends == number).any(axis=1), bool) for name, number in code.items()}

@@ -58,6 +58,29 @@ class Wiring:
         """Number of each device by its name."""
         return {name: number for number, name in enumerate(self.devices)}
 
+    @cached_property
+    def members_in(self) -> Mapping[str, list[int]]:
+        """Numbers of the members of each domain."""
+        found: dict[str, list[int]] = {}
+        for number in np.flatnonzero(self.member).tolist():
+            found.setdefault(self.topology.domain_of(self.devices[number]), []).append(number)
+        return found
+
+    @cached_property
+    def links_in(self) -> Mapping[str, Places]:
+        """Links of each domain: those with an end in it, ascending."""
+        names = tuple(self.topology.domains)
+        code = {name: number for number, name in enumerate(names)}
+        of = np.array([code.get(self.topology.domain_of(one), -1) for one in self.devices], np.intp)
+        ends = of[self.device]
+        ends[ends[:, 0] == ends[:, 1], 1] = -1  # once is enough
+        domain = ends.ravel()
+        order = np.argsort(domain, kind="stable")
+        start = np.searchsorted(domain[order], np.arange(len(names) + 1))
+        return {
+            name: order[start[number] : start[number + 1]] // 2 for name, number in code.items()
+        }
+
     def units(self, domain: str) -> "Units":
         """Return what a domain is made of."""
         found = self._units.get(domain)
@@ -180,11 +203,7 @@ def _wired(topology: Topology) -> Wiring:
 
 def _units(wired: Wiring, domain: str) -> Units:
     topology = wired.topology
-    mine = [
-        number
-        for number in np.flatnonzero(wired.member).tolist()
-        if topology.domain_of(wired.devices[number]) == domain
-    ]
+    mine = wired.members_in.get(domain, [])
     accelerators = [
         number for number in mine if topology.devices[wired.devices[number]].role == "accelerator"
     ]

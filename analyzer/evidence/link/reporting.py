@@ -5,6 +5,7 @@ that changed.
 """
 
 from dataclasses import dataclass, field
+from math import isnan
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,17 +34,23 @@ class _Told:
         if len(self.values) != len(values):
             self.values, self.series = np.full(len(values), np.nan), [None] * len(values)
         same = (values == self.values) | (np.isnan(values) & np.isnan(self.values))
-        for place in np.flatnonzero(~same).tolist():
-            self.series[place] = self._one(names[place], float(values[place]))
+        places = np.flatnonzero(~same)
+        names_of_changed = [names[place] for place in places.tolist()]
+        changed = self._series(names_of_changed, values[places].tolist())
+        for place, one in zip(places.tolist(), changed, strict=True):
+            self.series[place] = one
         self.values = values
         return [one for one in self.series if one is not None]
 
-    def _one(self, name: tuple[str, str], value: float) -> Verdict | None:
-        if np.isnan(value):
-            return None
-        if self.metric is LINK_STATE:
-            return Verdict(LINK_STATE, (*name, STATES[int(value)]), 1.0)
-        return Verdict(self.metric, name, value)
+    def _series(self, names: Names, values: list[float]) -> list[Verdict | None]:
+        """Return the series of some values, None for NaN."""
+        metric, pairs = self.metric, zip(names, values, strict=True)
+        if metric is LINK_STATE:
+            return [
+                Verdict(metric, (*name, STATES[int(value)]), 1.0) if not isnan(value) else None
+                for name, value in pairs
+            ]
+        return [Verdict(metric, name, value) if not isnan(value) else None for name, value in pairs]
 
 
 @dataclass

@@ -189,7 +189,7 @@ def test_a_failure_here_is_logged_once_and_costs_no_pass(
     def broken(*_: object) -> None:
         raise KeyError("a fault of ours")
 
-    monkeypatch.setattr("analyzer.interconnects.machine", broken)
+    monkeypatch.setattr("analyzer.interconnects.Pieces", broken)
     now = START + POLLS * PERIOD
     assert [of_links(judge, now + 60.0 * minute) for minute in range(3)] == [[], [], []]
     assert [record.exc_info is not None for record in caplog.records] == [True]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from analyzer.evidence.domain.machine import Machine, machine
+from analyzer.evidence.domain.machine import Machine, Pieces
 from fabrichealth.topology import Device, Domain, Link, Rack, Topology
 from tests.analyzer.domain.fabrics import carrying, leaves_and_spines, planes
 
@@ -11,7 +11,7 @@ FLOOR = 0.75
 
 def left(topology: Topology, dark: tuple[str, ...] = (), size: int = 0, **more: object) -> Machine:
     wired, now = carrying(topology, dark, **more)  # type: ignore[arg-type]  # as they are named
-    found = machine(wired, "pod", now, FLOOR, size)
+    found = Pieces(wired, now).machine("pod", FLOOR, size)
     assert found is not None
     return found
 
@@ -113,4 +113,26 @@ def test_what_is_not_heard_of_is_neither_well_nor_ill() -> None:
     above = left(leaves_and_spines(racks=3), unheard=["spine-0", "spine-1"])
     assert (above.effective, above.cut_off) == (6, ())  # nobody reads the spines
     wired, now = carrying(topology, unheard=["s0", "s1"])
-    assert machine(wired, "pod", now, FLOOR, 4) is None
+    assert Pieces(wired, now).machine("pod", FLOOR, 4) is None
+
+
+def test_domains_side_by_side_are_told_as_each_would_be_alone() -> None:
+    one, other = planes(2, 2, 2), leaves_and_spines(racks=3)
+    devices = [row.model_copy(update={"domain": "hall" if row.domain else ""})
+               for row in other.devices.values()]  # fmt: skip
+    both = Topology(
+        [*one.devices.values(), *devices],
+        [*one.links.values(), *other.links.values()],
+        [*one.domains.values(), Domain(name="hall", kind="nvlink")],
+        one.racks.values(),
+    )
+    wired, now = carrying(both, dark=("a00", "h00"))
+    pieces = Pieces(wired, now)
+    found = {name: str(pieces.machine(name, FLOOR, 0)) for name in ("pod", "hall")}
+    assert found["pod"] == str(left(one, dark=("a00",)))
+    assert found["hall"] == str(left(other, dark=("h00",)))
+    links = {name: [wired.links[row] for row in rows] for name, rows in wired.links_in.items()}
+    assert sorted(links["pod"]) == sorted(one.links)
+    assert sorted(links["hall"]) == sorted(
+        link.id for link in other.links.values() if link.a.startswith("h")
+    )
