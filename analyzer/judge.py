@@ -229,6 +229,9 @@ class Judge:
         view = self._viewing.view(detector, self.topology, events, before)
         kept = self.ledger.kept.setdefault(name, {})
         coverage = 0.0
+        if not (before or self._tells_series or self._viewing.reads(detector)):
+            self.ledger.before[name] = []  # nothing is told of it, and it sees nothing
+            return
         try:
             self.ledger.before[name] = found_now(detector.judge(view), before, self._moments)
             if self._tells_series:

@@ -68,6 +68,9 @@ class Viewing:
         self._now = 0.0
         self._slow: dict[tuple[Metric, float, int], tuple[float, float]] = {}
         """By window: when to look again for what is read slowly, and how far back (0: is none)."""
+        self._named = -1
+        self._reads: dict[type[AnyDetector], bool] = {}
+        """Whether anything was named that they look at, while no more than `_named` series were."""
         self._slowest: float | None = None
         """Longest period of anything that is remembered, once it was asked for in this pass."""
 
@@ -102,6 +105,20 @@ class Viewing:
         return View(
             self._now, topology, events, before, window, changes, self.past, self._shared, at_least
         )
+
+    def reads(self, detector: AnyDetector) -> bool:
+        """Return whether a series of anything that a detector looks at has been named.
+
+        Only where names are known before they are asked for, as in a replay.
+        """
+        table = self._store.table
+        if len(table) != self._named:
+            self._named, self._reads = len(table), {}
+        found = self._reads.get(type(detector))
+        if found is None:
+            looked = {*detector.metrics, *detector.remembered, *detector.recalls}
+            found = self._reads[type(detector)] = any(len(table.of(one)) for one in looked)
+        return found
 
     def past(self, metric: Metric) -> Past:
         """Return the long past of a metric that some detector recalls."""

@@ -73,6 +73,10 @@ class Database:
         self._age = 0
         self.unsettled = 0
         """Bytes of chunks in SQLite's log since it was last moved into the file."""
+        self._noted: dict[tuple[str, Sequence[object]], list[tuple[Any, ...]]] | None = (
+            {} if write else None
+        )
+        self._noted_after = 0
         new = not path.exists()
         if new and not write:
             raise StoreError(f"{path}: no store there yet; start the collecting process first")
@@ -155,6 +159,24 @@ class Database:
         except sqlite3.Error as wrong:
             raise refusal(wrong, self.path) from None
 
+    def noted(self, statement: str, values: tuple[object, ...] = ()) -> list[tuple[Any, ...]]:
+        """Return the rows of a query that is put at every turn.
+
+        One process writes, so that it knows the answer until it has written something.
+
+        Raises:
+            StoreError: the database is broken or locked.
+        """
+        if self._noted is None or self._db.in_transaction:
+            return self.rows(statement, values)
+        if self._noted_after != self._db.total_changes:
+            self._noted_after = self._db.total_changes
+            self._noted.clear()
+        found = self._noted.get((statement, values))
+        if found is None:
+            found = self._noted[statement, values] = self.rows(statement, values)
+        return found
+
     def many(self, statement: str, rows: Sequence[tuple[object, ...]]) -> None:
         """Run a statement for each row (inside a transaction)."""
         self._db.executemany(statement, rows)
@@ -219,14 +241,14 @@ class Database:
 
     def span(self) -> tuple[float, float] | None:
         """Return the oldest and newest time stamp in chunks."""
-        first, last = self._db.execute("SELECT min(first), max(last) FROM chunk").fetchone()
+        ((first, last),) = self.noted("SELECT min(first), max(last) FROM chunk")
         return None if first is None else (first, last)
 
     def span_of(self, tier: int, metric: int) -> tuple[float, float] | None:
         """Return the oldest and newest time stamp of one metric in a tier."""
-        first, last = self._db.execute(
+        ((first, last),) = self.noted(
             "SELECT min(first), max(last) FROM chunk WHERE tier = ? AND metric = ?", (tier, metric)
-        ).fetchone()
+        )
         return None if first is None else (first, last)
 
     def first_after(self, tier: int, metric: int, after: float) -> float | None:

@@ -116,7 +116,10 @@ class Grid:
         low, high = max(guess - NEAR, 0), min(guess + NEAR, self.times.shape[1])
         before, after = self.times[:, :low][:, -1:], self.times[:, high : high + 1]
         if (before <= moment).all() and not (after <= moment).any():
-            return np.asarray(low + (self.times[:, low:high] <= moment).sum(axis=1), np.int64)
+            found = np.full(len(self.times), low)
+            for column in range(low, high):  # sums of short rows take longer
+                found += self.times[:, column] <= moment
+            return found
         return np.asarray((self.times <= moment).sum(axis=1), np.int64)
 
     def downsampled(self, step: float, kind: Kind) -> "Grid":

@@ -18,7 +18,7 @@ class Progress:
 
     def folded(self, metric: int) -> int:
         """Return up to which entry of the head a metric is in chunks."""
-        ((number,),) = self._database.rows(
+        ((number,),) = self._database.noted(
             "SELECT coalesce(max(number), 0) FROM folded WHERE metric IN (0, ?)", (metric,)
         )
         return int(number)
@@ -29,7 +29,7 @@ class Progress:
 
     def imported(self, metric: int) -> int:
         """Return how often chunks of a metric came past the head."""
-        found = self._database.rows("SELECT many FROM imported WHERE metric = ?", (metric,))
+        found = self._database.noted("SELECT many FROM imported WHERE metric = ?", (metric,))
         return int(found[0][0]) if found else 0
 
     def add_imported(self, metric: int) -> None:
@@ -41,7 +41,7 @@ class Progress:
 
     def horizon(self, tier: int) -> float:
         """Return the time after which a tier still has everything; -inf at first."""
-        found = self._database.rows("SELECT since FROM horizon WHERE tier = ?", (tier,))
+        found = self._database.noted("SELECT since FROM horizon WHERE tier = ?", (tier,))
         return float(found[0][0]) if found else -inf
 
     def raise_horizon(self, tier: int, since: float) -> None:
@@ -51,7 +51,7 @@ class Progress:
 
     def cooked(self, metric: int) -> float | None:
         """Return up to which time the tiers of a metric reach; None if there are none."""
-        found = self._database.rows("SELECT until FROM cooked WHERE metric = ?", (metric,))
+        found = self._database.noted("SELECT until FROM cooked WHERE metric = ?", (metric,))
         return float(found[0][0]) if found else None
 
     def set_cooked(self, metric: int, until: float) -> None:

@@ -42,9 +42,11 @@ class Recent:
         seen: int,
         imported: int,
     ) -> "Recent":
-        """Keep a grid that is whole in (start, stop]."""
-        wide, count = _roomy(grid)
-        return cls(wide, count, start, stop, seconds, seen, imported)
+        """Keep a grid that is whole in (start, stop]; one that has an end needs no room."""
+        count = (~np.isnan(grid.times)).sum(axis=1)
+        if stop == np.inf:
+            grid, count = _roomy(grid)
+        return cls(grid, count, start, stop, seconds, seen, imported)
 
     @property
     def bytes(self) -> int:
