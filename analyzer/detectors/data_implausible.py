@@ -64,6 +64,9 @@ class DataImplausible(Detector[DataImplausibleSettings]):
         newest = _newest(carried, 2 * (self.settings.polls + 1))
         limit = values_beside(metric, carried.series, speed) * self.settings.over_line_rate
         rate = _bits_per_second(newest)
+        with np.errstate(invalid="ignore"):
+            if not (rate > limit[:, None]).any():
+                return
         known = np.isfinite(rate)
         rank = np.cumsum(known[:, ::-1], axis=1)[:, ::-1]
         recent = known & (rank <= self.settings.polls)

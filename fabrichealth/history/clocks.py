@@ -34,6 +34,8 @@ class Clocks:
         self._of_owner: dict[tuple[str, ...], list[tuple[int, Floats]]] = {}
         self._exact: dict[tuple[tuple[str, ...], bytes], int] = {}
         """Clock by the very time stamps: nearly every series has those of another."""
+        self._digested, self._digest = np.empty(0), b""
+        """Of the time stamps that were looked at last; neighbours have the very same."""
         self._shared: dict[tuple[str, ...], int] = {}
         """How many series of a thing have a clock that is not theirs."""
 
@@ -43,7 +45,9 @@ class Clocks:
         if found is None:
             metric = self._table.metric(series)
             owner = owner_of(metric, self._table.labels(series))
-            exact = (owner, blake2b(at.tobytes()).digest())
+            if at is not self._digested:
+                self._digested, self._digest = at, blake2b(at.tobytes()).digest()
+            exact = (owner, self._digest)
             if exact not in self._exact:
                 self._exact[exact] = self._together(owner, at)
             found = self._of_series[series] = self._exact[exact]

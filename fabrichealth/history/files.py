@@ -2,6 +2,7 @@
 
 import zlib
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from fabrichealth.errors import SiteError
@@ -50,11 +51,20 @@ def _blocks(path: Path, report: HistoryReport, told: Callable[[int], None]) -> I
             start = file.read(len(GZIP))
             file.seek(0)
             if start == GZIP:
-                yield from _unpacked(path, iter(piece, b""), report)
+                yield from _ahead(_unpacked(path, iter(piece, b""), report))
             else:
                 yield from iter(piece, b"")
     except OSError as wrong:
         raise SiteError(f"{path}: cannot be read ({wrong.strerror}); check the path") from None
+
+
+def _ahead(blocks: Iterator[bytes]) -> Iterator[bytes]:
+    """Yield blocks while the next one is made ready beside."""
+    with ThreadPoolExecutor(1, "unpack") as beside:
+        coming = beside.submit(next, blocks, None)
+        while (block := coming.result()) is not None:
+            coming = beside.submit(next, blocks, None)
+            yield block
 
 
 def _unpacked(path: Path, blocks: Iterator[bytes], report: HistoryReport) -> Iterator[bytes]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from fabrichealth.history.files import lines
 from fabrichealth.history.gathering import Gathering, Keeps
-from fabrichealth.history.recorded import Malformed, labels_of, of_json, of_text
+from fabrichealth.history.recorded import JsonLines, Malformed, labels_of, of_text
 from fabrichealth.history.report import HistoryReport
 from fabrichealth.model import Reason
 
@@ -69,10 +69,11 @@ def _again(
 def _read_json(
     path: Path, numbered: Iterable[tuple[int, bytes]], gathering: Gathering, report: HistoryReport
 ) -> None:
+    json = JsonLines()
     for number, line in numbered:
         where = f"{path.name}:{number}"
         try:
-            gathering.add(of_json(line), where)
+            gathering.add(json.read(line), where)
         except Malformed as wrong:
             report.refuse_line(where, str(wrong))
 

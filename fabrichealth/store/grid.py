@@ -11,17 +11,10 @@ from numpy.typing import NDArray
 
 from fabrichealth.metric import Kind, Metric
 from fabrichealth.model import Floats, Ids, SeriesTable, Window
-
-Ints = NDArray[np.int64]
+from fabrichealth.store.cutting import Ints, TimeLines, cut, read_by, span_of
 
 MEAN_DIGITS = 2
 """A mean is kept to a hundredth of the step its instrument reads in: finer is noise."""
-
-NEAR = 4
-"""Columns around a guess that are looked at first."""
-
-COUNTED = 1 << 15
-"""Numbers that lie within so many are counted and not sorted."""
 
 SPARE = 1.25
 """Columns held for those in use; full ones are let go in one move, not at each poll."""
@@ -43,6 +36,8 @@ class Grid:
     clocks: Ids
     times: Floats
     values: Floats
+    lines: TimeLines | None = None
+    """Of `clocks` and `times`, where other grids have the same and none will change."""
 
     def __len__(self) -> int:
         return len(self.series)
@@ -98,29 +93,13 @@ class Grid:
         if not first.any() and (width == (~np.isnan(self.times)).sum(axis=1)).all():
             return self
         most = int(width.max(initial=0))
-        times = _cut(self.times, first, first + width, most, right=False)
-        values = _cut(
-            self.values, first[self.clock], (first + width)[self.clock], most, right=False
-        )
+        times = cut(self.times, first, first + width, most, right=False)
+        values = cut(self.values, first[self.clock], (first + width)[self.clock], most, right=False)
         return Grid(self.series, self.clock, self.clocks, times, values).rows(has_any(values))
 
     def _read_by(self, moment: float) -> Ints:
-        """Return how many polls of each clock were by a moment ([c]).
-
-        Time lines ascend and end in NaN. Clocks that began together have it at about the same
-        column, so that a look around the first one's mostly does.
-        """
-        if not self.times.size:
-            return np.zeros(len(self.times), np.int64)
-        guess = int(np.searchsorted(self.times[0], moment, "right"))
-        low, high = max(guess - NEAR, 0), min(guess + NEAR, self.times.shape[1])
-        before, after = self.times[:, :low][:, -1:], self.times[:, high : high + 1]
-        if (before <= moment).all() and not (after <= moment).any():
-            found = np.full(len(self.times), low)
-            for column in range(low, high):  # sums of short rows take longer
-                found += self.times[:, column] <= moment
-            return found
-        return np.asarray((self.times <= moment).sum(axis=1), np.int64)
+        """Return how many polls of each clock were by a moment ([c])."""
+        return read_by(self.times, moment) if self.lines is None else self.lines.read_by(moment)
 
     def downsampled(self, step: float, kind: Kind) -> "Grid":
         """Return one column per step: last value of counters and infos, mean of gauges.
@@ -171,12 +150,12 @@ class Grid:
         if not len(self):
             none = np.empty((0, 0))
             return Window(metric, table, self.series, none, none, self.series, until, seconds)
-        end, start = self._read_by(until), self._read_by(until - seconds)
-        width = int((end - start).max(initial=0))
-        polled = end > start
-        at = np.full((int(self.clocks[polled].max(initial=-1)) + 1, width), np.nan)
-        at[self.clocks[polled]] = _cut(self.times, start, end, width, right=True)[polled]
-        values = _cut(self.values, start[self.clock], end[self.clock], width, right=True)
+        if self.lines is None:
+            start, end, at = span_of(self.clocks, self.times, until, seconds)
+        else:
+            start, end, at = self.lines.span(until, seconds)
+        width = at.shape[1]
+        values = cut(self.values, start[self.clock], end[self.clock], width, right=True)
         keep = has_any(values)
         series, clock = self.series, self.clocks[self.clock]
         if (series[1:] == series[:-1]).any():
@@ -184,46 +163,6 @@ class Grid:
         if not keep.all():
             series, clock, values = series[keep], clock[keep], values[keep]
         return Window(metric, table, series, values, at, clock, until, seconds)
-
-
-def _cut(values: Floats, start: Ints, end: Ints, width: int, *, right: bool) -> Floats:
-    """Return values[r, start[r] : end[r]] at one edge of `width` columns, NaN in the others.
-
-    Most rows were read at the same polls: they are copied as one block, and the few that were not
-    are written over it. Where all were, nothing is copied: what is returned cannot be written to.
-    """
-    size = values.shape[1] + 1
-    pairs = start * size + end
-    if right and len(pairs) and (pairs == pairs[0]).all():
-        same = values[:, int(start[0]) : int(end[0])]
-        same.flags.writeable = False
-        return same
-    out = np.empty((len(values), width))
-    for rank, pair in enumerate(_most_first(pairs)):
-        first, stop = divmod(pair, size)
-        mine = np.flatnonzero(pairs == pair) if rank else slice(None)
-        left = width - (stop - first) if right else 0
-        out[mine, :left], out[mine, left + stop - first :] = np.nan, np.nan
-        out[mine, left : left + stop - first] = values[mine, first:stop]
-    return out
-
-
-def _most_first(numbers: Ints) -> list[int]:
-    """Return the distinct numbers, the most frequent first."""
-    if not len(numbers):
-        return []
-    least, most = int(numbers.min()), int(numbers.max())
-    if least == most:
-        return [least]
-    if most - least <= max(COUNTED, len(numbers)):  # counting beats sorting
-        number = np.bincount(numbers - least)
-        kinds = np.flatnonzero(number)
-        number = number[kinds]
-        kinds += least
-    else:
-        kinds, number = np.unique(numbers, return_counts=True)
-    found: list[int] = kinds[np.argsort(-number, kind="stable")].tolist()
-    return found
 
 
 def has_any(values: Floats) -> NDArray[np.bool_]:

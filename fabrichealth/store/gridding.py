@@ -5,7 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from fabrichealth.model import Floats, Ids
-from fabrichealth.store.grid import Grid, Ints, has_any, widened
+from fabrichealth.store.cutting import Ints
+from fabrichealth.store.grid import Grid, has_any, widened
 from fabrichealth.store.polled import regular, transposed
 from fabrichealth.store.runs import Runs
 

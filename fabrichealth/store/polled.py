@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabrichealth.model import Floats, Ids
-from fabrichealth.store.grid import Grid, Ints, roomy_width, widened
+from fabrichealth.store.cutting import Ints
+from fabrichealth.store.grid import Grid, roomy_width, widened
 from fabrichealth.store.runs import Runs
 
 MOST_SHAPES = 32

@@ -5,12 +5,15 @@ columns, and a pass reads only what has been appended since.
 """
 
 from collections import OrderedDict
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from math import isfinite
 
 import numpy as np
 
 from fabrichealth.metric import Metric
-from fabrichealth.store.grid import Grid, Ints, roomy_width, widened
+from fabrichealth.store.cutting import Ints, TimeLines
+from fabrichealth.store.grid import Grid, roomy_width, widened
 from fabrichealth.store.gridding import gridded, lay, merged
 from fabrichealth.store.runs import Runs
 
@@ -57,9 +60,19 @@ class Recent:
         """Return the grid without its spare columns (a view: later polls do not change it)."""
         width = int(self.count.max(initial=0))
         grid = self.grid
+        if width == grid.times.shape[1]:
+            return grid
         return Grid(
             grid.series, grid.clock, grid.clocks, grid.times[:, :width], grid.values[:, :width]
         )
+
+    def share(self, others: Iterable["Recent"]) -> None:
+        """Let go of time lines that are those of another metric; none of them will change."""
+        grid = self.grid
+        known = (other.grid.lines for other in others if other.grid.lines is not None)
+        lines = next((one for one in known if one.same(grid.clocks, grid.times)), None)
+        lines = lines or TimeLines(grid.clocks, grid.times)
+        self.grid = replace(grid, clocks=lines.clocks, times=lines.times, lines=lines)
 
     def outweighed(self, runs: list[Runs]) -> bool:
         """Return whether runs bring more than is kept: then all is read anew with fewer moves."""
@@ -72,6 +85,8 @@ class Recent:
         if not runs:
             return
         new = gridded(Runs.joined(runs))
+        if self.grid.lines is not None:
+            self.grid = replace(self.grid, times=self.grid.times.copy(), lines=None)
         if self._put(new):
             return
         self.start = max(self.start, keep_after)
@@ -131,6 +146,8 @@ class RecentColumns:
         """Keep a metric's columns unless they alone would break the bound."""
         if recent.bytes > self._bound:
             return
+        if isfinite(recent.stop) and recent.grid.lines is None:
+            recent.share(self._kept.values())
         self._kept[metric] = recent
         self._kept.move_to_end(metric)
         while sum(one.bytes for one in self._kept.values()) > self._bound:

@@ -5,7 +5,7 @@ best counter that a port has: corrected bits, else wrong symbols in codewords, e
 symbols, else corrected codewords (both a lower bound), else what the device itself reports.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -148,10 +148,7 @@ def _gather(view: View, look: Look) -> Gathered:
         bands = bands_of(ends, measure, look.own(measure))
         changes = view.changes(measure.metric)
         rate = _per_second(measure, ends, line)
-        short, long = (
-            _seldom(measure, bands, changes, ends, trained, rate, span)
-            for span in (look.short, look.long)
-        )
+        short, long = _seldom(measure, bands, changes, ends, trained, rate, (look.short, look.long))
         spans[measure.name] = (short, long)
         found.append(short.or_else(long))
     for measure in REPORTED:
@@ -217,22 +214,25 @@ def _seldom(
     ends: Receivers,
     trained: Training,
     per_second: Floats,
-    span: float,
-) -> Reading:
-    """Return one measure over the last so many seconds, from the changes of its counter."""
+    spans: Sequence[float],
+) -> list[Reading]:
+    """Return one measure over each of the last so many seconds, from the changes of its counter."""
     places = ends.places(changes.table, measure.metric, changes.rows)
     wild = impossible(changes, per_second[places] if measure.most is None else measure.most)
-    watched, total = changes.exposure(span), changes.total(span, leaving_out=wild)
-    stuck = full(changes) & (total == 0)
-    watched = np.where(heard(changes) & ~stuck, watched, 0.0)
-    touched = np.flatnonzero(total > 0)
-    inside = trained.inside(changes, touched, places[touched])
-    if inside.any():
-        total = changes.total(span, leaving_out=inside | wild)
-    events, seconds = np.zeros(len(ends)), np.zeros(len(ends))
-    events[places], seconds[places] = total, watched
-    exposure = np.nan_to_num(seconds * per_second, nan=0.0)
-    return reading(measure, bands, events, exposure, seconds)
+    speaks, at_its_end = heard(changes), full(changes)
+    found = []
+    for span in spans:
+        watched, total = changes.exposure(span), changes.total(span, leaving_out=wild)
+        watched = np.where(speaks & ~(at_its_end & (total == 0)), watched, 0.0)
+        touched = np.flatnonzero(total > 0)
+        inside = trained.inside(changes, touched, places[touched])
+        if inside.any():
+            total = changes.total(span, leaving_out=inside | wild)
+        events, seconds = np.zeros(len(ends)), np.zeros(len(ends))
+        events[places], seconds[places] = total, watched
+        exposure = np.nan_to_num(seconds * per_second, nan=0.0)
+        found.append(reading(measure, bands, events, exposure, seconds))
+    return found
 
 
 def _raw(

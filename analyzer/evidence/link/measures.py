@@ -188,8 +188,9 @@ def reading(
         upper = np.where(seen, RULE_OF_THREE / exposure, np.nan)
     lower = np.where(seen, 0.0, np.nan)
     hit = np.flatnonzero(seen & (events > 0))
-    interval = garwood(events[hit], exposure[hit])
-    lower[hit], upper[hit] = interval.lower, interval.upper
+    if len(hit):
+        interval = garwood(events[hit], exposure[hit])
+        lower[hit], upper[hit] = interval.lower, interval.upper
     return Reading(
         measure, bands, events, np.where(seen, exposure, 0.0), seconds, rate, lower, upper
     )

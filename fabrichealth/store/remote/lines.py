@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fabrichealth.model import Floats, Ids
-from fabrichealth.store.grid import Grid, Ints
+from fabrichealth.store.cutting import Ints
+from fabrichealth.store.grid import Grid
 from fabrichealth.store.gridding import gridded, merged
 from fabrichealth.store.runs import Runs
 
