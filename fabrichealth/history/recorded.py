@@ -108,10 +108,10 @@ def _moments(times: list[Any]) -> Floats:
 def _recorded(labels: dict[str, str], values: list[Any], at: Floats) -> Recorded:
     if len(values) != len(at):
         raise Malformed(UNEQUAL)
-    kinds = set(map(type, values))
+    kinds, given = set(map(type, values)), values
     if not kinds <= NUMBERS:
-        values = [value if type(value) in NUMBERS else None for value in values]
-    numbers = _floats(values, kinds)
+        given = [value if type(value) in NUMBERS else None for value in values]
+    numbers = _floats(given, kinds)
     usable = np.isfinite(numbers)
     left_out = len(numbers) - int(np.count_nonzero(usable))
     if left_out:

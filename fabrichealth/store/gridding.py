@@ -100,8 +100,11 @@ def _in_turn(
             return None  # a part of the piece before: what follows has its place beyond it
         where = begun[slot][:, None] + np.arange(grid.times.shape[1])
         cell = (slot[:, None], where)
-        if not np.array_equal(times[cell][~follows], grid.times[~follows], equal_nan=True):
-            return None
+        again = np.flatnonzero(~follows)
+        if len(again):
+            before = times[slot[again, None], where[again]]
+            if not np.array_equal(before, grid.times[again], equal_nan=True):
+                return None
         times[cell] = grid.times
         filled[slot] = begun[slot] + count
         last[slot] = times[slot, filled[slot] - 1]
@@ -130,17 +133,25 @@ def _interleaved(
 
 def lay(values: Floats, row: Ints, where: Ints, grid: Grid) -> None:
     """Put a grid's values where its rows and columns have their places in `values`."""
-    width = grid.values.shape[1]
-    straight = not np.isnan(grid.times).any() and (np.diff(where, axis=1) == 1).all()
-    if straight and not np.isnan(grid.values).any():
-        offset = where[:, 0][grid.clock]
-        for start in np.unique(offset):
-            mine = offset == start
-            values[row[mine], start : start + width] = grid.values[mine]
-        return
+    offset = where[:, 0]
+    if np.array_equal(where, offset[:, None] + np.arange(where.shape[1])):
+        whole = ~np.isnan(grid.times)
+        width = np.count_nonzero(whole, axis=1)
+        if np.count_nonzero(~np.isnan(grid.values)) == width[grid.clock].sum():
+            _lay_whole(values, row, offset[grid.clock], width[grid.clock], grid.values)
+            return
     present = ~np.isnan(grid.values)
     cell = row[:, None] * values.shape[1] + where[grid.clock]
     values.reshape(-1)[cell[present]] = grid.values[present]
+
+
+def _lay_whole(values: Floats, row: Ints, offset: Ints, width: Ints, given: Floats) -> None:
+    """Put given[r, : width[r]] to values[row[r], offset[r] :]; nearly all have their place alike."""
+    pairs = offset * (values.shape[1] + 1) + width
+    for pair in np.unique(pairs).tolist():
+        start, many = divmod(pair, values.shape[1] + 1)
+        mine = np.flatnonzero(pairs == pair)
+        values[row[mine], start : start + many] = given[mine, :many]
 
 
 def _time_lines(slot: Ints, at: Floats, clocks: int) -> tuple[Ints, Floats]:
