@@ -10,7 +10,7 @@ from fabrichealth.history.report import HistoryReport
 
 GZIP = b"\x1f\x8b"
 READ_BYTES = 1 << 20
-UNPACKED_BYTES = 8 << 20
+UNPACKED_BYTES = 2 << 20
 MOST_LINE_BYTES = 1 << 29
 """A longer line is no line of a history; it would not fit the memory either."""
 

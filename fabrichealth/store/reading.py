@@ -23,7 +23,7 @@ from fabrichealth.store.tiers import MINUTES, RAW, STEPS, TENS, TIERS
 AHEAD_SECONDS = 600.0
 """A window of the past is read this much further than asked: a replay asks for the rest next."""
 
-READ_AT_ONCE_BYTES = 8 * 2**20
+READ_AT_ONCE_BYTES = 5 * 2**20
 """And then so far that what is held of a metric fills about this: chunks hold hours."""
 
 ATTEMPTS = 10
