@@ -108,7 +108,9 @@ class LinkDown(Detector[LinkDownSettings]):
         settle = max(self.settings.settle, POLLS_TO_SETTLE * float(period))
         if view.now - since < self.settings.clocks_apart:
             written = view.topology.devices.get(device)
+            heard = max((float(states.up.seen_at[row]) for row in own), default=-np.inf)
             silent = written is not None and written.role == "host"  # a switch pages at once
+            silent = silent and heard > since - self.settings.clocks_apart
             if states.contradicted(pairs, since, view.now - settle, silent=silent):
                 return True
         if len(pairs) < 2:  # only its own silence can tell
