@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 
 from analyzer.detector import AnyDetector, Detector
 from analyzer.discovered import Discovered
+from analyzer.evidence.clocks import told_apart
 from analyzer.evidence.ends import PortStates
 from analyzer.incidents.capacity import live
 from analyzer.incidents.claims import claims
@@ -126,6 +127,8 @@ class Judge:
     def judge(self, now: float) -> Outcome:
         """Run one pass at `now` (unix seconds)."""
         self._store.refresh()
+        apart = told_apart(self.ledger.before)
+        self._viewing.put_right(apart, self.topology, now)
         self._viewing.advance(now)
         known = self._known(now)
         moved = self._follow(known, now)
@@ -136,7 +139,7 @@ class Judge:
                 self._judged[name] = now
                 self._run(name, detector, known)
             found.extend(held(self.ledger.before[name], now - self._judged[name]))
-        boots = restarts(self._viewing.changes(BOOT_TIME, BOOTS_REMEMBERED))
+        boots = restarts(self._viewing.changes(BOOT_TIME, BOOTS_REMEMBERED), apart)
         boots += darkness(self.ledger.incidents, self.topology)
         events = sorted([*known, *boots], key=lambda event: event.at)
         standing = explained(claims(found, self.topology), self.topology)

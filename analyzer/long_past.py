@@ -11,11 +11,10 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from analyzer.memory import OVERLAP
+from analyzer.aligned import LATE, Reads
 from fabrichealth.metric import Metric
 from fabrichealth.model import Floats, Past, Window
 from fabrichealth.model.quantiles import row_median
-from fabrichealth.store.protocol import Store
 
 FINE = 1800.0
 """Length of a bin of the last day."""
@@ -28,9 +27,6 @@ RECENT = 86_400.0
 
 FINE_STEP, COARSE_STEP = 60.0, 600.0
 """Tiers of the store that bins are read from."""
-
-LATE = OVERLAP
-"""A bin closes so long after its end: readings may be that late."""
 
 
 @dataclass
@@ -97,7 +93,7 @@ class _Bins:
 class LongPast:
     """Bins of the metrics asked for, each over its own span (seconds)."""
 
-    def __init__(self, store: Store, spans: Mapping[Metric, float]) -> None:
+    def __init__(self, store: Reads, spans: Mapping[Metric, float]) -> None:
         self._store = store
         self._spans = dict(spans)
         self._bins = {metric: _Bins() for metric in spans}

@@ -5,18 +5,14 @@ is derived and never saved, and equals what it would have been. Samples that com
 as long as nothing newer of their series was seen.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from analyzer.aligned import OVERLAP, Reads
 from analyzer.remembered import AFTER, AT, BEFORE, ROW, STEP, UNSEEN, Remembered, take
 from fabrichealth.metric import Metric
-from fabrichealth.model import Changes
-from fabrichealth.store.protocol import Store
-
-OVERLAP = 330.0
-"""Read so far back again at each pass: readings that carry their device's own time stamp may be
-five minutes old and are not stale yet."""
+from fabrichealth.model import Changes, Floats
 
 LEAD = 3600.0
 """After a start the past is read from so long before the span, so that what the span begins
@@ -30,10 +26,15 @@ BLOCK = 1800.0
 class Memory:
     """Changes of the metrics asked for, each over its own span (seconds)."""
 
-    def __init__(self, store: Store, spans: Mapping[Metric, float]) -> None:
+    def __init__(self, store: Reads, spans: Mapping[Metric, float]) -> None:
         self._store = store
         self._spans = dict(spans)
         self._pasts = {metric: Remembered() for metric in spans}
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics that are remembered."""
+        return tuple(self._pasts)
 
     def advance(self, now: float) -> None:
         """Take in everything up to `now`."""
@@ -54,6 +55,14 @@ class Memory:
             take(past, news.window)
             past.until, past.mark = now, news.mark
             past.forget(now - span)
+
+    def move_back(self, by: Callable[[Metric], Floats], now: float) -> None:
+        """Move what is remembered back by so many seconds: of each series of a metric, by place.
+
+        What was known ahead of its time then is let go; it comes again.
+        """
+        for metric, past in self._pasts.items():
+            past.move_back(by(metric)[: len(past.value)], now)
 
     def slowest(self, now: float, fresh: float) -> float:
         """Return the longest period (seconds) of what answered within `fresh` of its own; 0: none.

@@ -69,6 +69,29 @@ class Remembered:
         self.entries = self.entries[np.searchsorted(self.entries[:, AT], until, "right") :]
         self.gaps = self.gaps[self.gaps[:, 2] > until]
 
+    def move_back(self, by: Floats, now: float) -> None:
+        """Move the time stamps of each row back by so many seconds (below 0: on).
+
+        What was read after `now` then is as if it had not been read yet; a row all of which is
+        that is as long ago as it can be.
+        """
+        moved = np.flatnonzero(by)
+        if not len(moved):
+            return
+        self.times[:, moved] -= by[moved]
+        self.first_at[moved] -= by[moved]
+        self.entries[:, AT] -= by[self.entries[:, ROW].astype(np.intp)]
+        self.gaps[:, 1:] -= by[self.gaps[:, 0].astype(np.intp), None]
+        self.entries = self.entries[np.argsort(self.entries[:, AT], kind="stable")]
+        early = self.entries[self.entries[:, AT] > now]
+        for entry in early[::-1]:
+            self.value[int(entry[ROW])] = entry[BEFORE]  # as it was before the first of them
+        self.entries = self.entries[: len(self.entries) - len(early)]
+        self.gaps = self.gaps[self.gaps[:, 2] <= now]
+        with np.errstate(invalid="ignore"):
+            self.times -= np.maximum(np.nan_to_num(self.times[-1] - now), 0.0)
+        self.first_at = np.minimum(self.first_at, self.times[-1])
+
 
 def take(past: Remembered, window: Window) -> None:
     """Add the values of a window that are newer than what was seen of their series."""

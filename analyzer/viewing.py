@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from analyzer.aligned import Aligned
 from analyzer.detector import AnyDetector
 from analyzer.long_past import LongPast
 from analyzer.memory import Memory
@@ -58,9 +59,9 @@ class Viewing:
         also: Mapping[Metric, float] | None = None,
     ) -> None:
         """`also` names metrics to remember beyond what detectors ask for, and how long."""
-        self._store = store
-        self._memory = Memory(store, _spans(every.values(), also or {}))
-        self._long_past = LongPast(store, _recalled(every.values()))
+        self._store = Aligned(store)
+        self._memory = Memory(self._store, _spans(every.values(), also or {}))
+        self._long_past = LongPast(self._store, _recalled(every.values()))
         self._windows: dict[tuple[Metric, float, int], Window] = {}
         self._changes: dict[tuple[Metric, float], Changes] = {}
         self._shared: dict[Hashable, Any] = {}
@@ -73,6 +74,17 @@ class Viewing:
         """Whether anything was named that they look at, while no more than `_named` series were."""
         self._slowest: float | None = None
         """Longest period of anything that is remembered, once it was asked for in this pass."""
+
+    def put_right(self, offsets: Mapping[str, float], topology: Topology, now: float) -> None:
+        """Look from now on at devices whose clocks are so many seconds ahead in true time.
+
+        The long past stays as it was read: its bins are longer than clocks stand apart.
+        """
+        if offsets == self._store.offsets:
+            return
+        before = {metric: self._store.ahead(metric) for metric in self._memory.metrics}
+        self._store.put_right(offsets, topology)
+        self._memory.move_back(lambda metric: self._store.ahead(metric) - before[metric], now)
 
     def advance(self, now: float) -> None:
         """Take in everything up to `now`; what was looked at before is let go."""

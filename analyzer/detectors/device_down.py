@@ -3,8 +3,11 @@
 Needs a witness other than the device itself. A device of which only one cable is watched is
 never accused on that cable alone: unless its own agent fell silent too, the link is the news.
 Peers that say nothing are no witnesses, neither way; a device whose own agent goes on saying
-that a cabled port is up is not dark. A host whose own agent goes on answering while all its
-cables are down is cut off, and does not restart: nothing excuses it.
+that a cabled port is up is not dark, unless it says so of all while all peers say down: then its
+clock stands apart, or it is stuck, and the device is the one news all the same. Nor do a few peers
+acquit it that have not told of it while nearly all others fell together. A host whose own agent
+goes on answering while all its cables are down is cut off, and does not restart: nothing excuses
+it.
 """
 
 from collections.abc import Iterator
@@ -13,7 +16,8 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.ends import PortStates, cables, port_states
+from analyzer.evidence.clocks import BOUND
+from analyzer.evidence.ends import MOST_PEERS, PortStates, cables, port_states
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.kinds import DEVICE_DOWN
@@ -23,12 +27,19 @@ from fabrichealth.settings import Duration, seconds
 TOGETHER = 120.0
 """Seconds within which the ports of a device fall with it; three polls, if those are longer."""
 
+TOGETHER_SHARE, LEAST_TOGETHER = 0.8, 4
+"""So many of a device's peers, and no fewer than this, outvote those that still say up."""
+
 
 class DeviceDownSettings(DetectorSettings):
     """Device-down section of the configuration."""
 
     memory: Duration = seconds(86_400)
     """A device that was up at some time in so long a past is missed when it is dark."""
+
+    clocks_apart: Duration = BOUND
+    """For so long a few peers that still say up do not acquit a device of which nearly all fell
+    together: minutes may lie between their clocks."""
 
     witnesses: int = Field(default=2, ge=1)
     """So many peers must say that their port is down, where there are so many."""
@@ -57,14 +68,16 @@ class DeviceDown(Detector[DeviceDownSettings]):
         pairs = cables(view.topology, device)
         said = {peer: states.says_down(peer) for _, peer in pairs}
         down = [peer for peer, says in said.items() if says and not states.disabled(peer)]
-        if any(says is False for says in said.values()):
+        up = [peer for peer, says in said.items() if says is False]
+        if up and not self._outvoted(view, states, known, down, up):
             return
         if not down:
             if known is not None:
                 yield known  # nobody says anything now
             return
         if known is not None:
-            yield _finding(view, states, device, down, known.since)
+            answered = bool(known.detail.get("answers"))
+            yield _finding(view, states, device, down, known.since, answered)
             return
         rows = [row for peer in down if (row := states.row(peer)) is not None]
         falls = states.fallen_at[rows]
@@ -72,8 +85,33 @@ class DeviceDown(Detector[DeviceDownSettings]):
             return  # never seen up
         since = _went_dark(falls, float(np.nanmax(states.up.period[rows], initial=0.0)))
         lives = any(states.up_since(mine, since) for mine, _ in pairs)
+        lives = lives and not states.repeated(pairs)
         if not lives and self._proven(states, pairs, down):
             yield _finding(view, states, device, down, since)
+
+    def _outvoted(
+        self,
+        view: View,
+        states: PortStates,
+        known: Finding | None,
+        down: list[Port],
+        up: list[Port],
+    ) -> bool:
+        """Return whether a few peers that still say up may only have clocks that stand apart.
+
+        Nearly all others fell together, and no more than `clocks_apart` ago.
+        """
+        if len(down) < max(TOGETHER_SHARE * (len(down) + len(up)), LEAST_TOGETHER):
+            return False
+        rows = [row for peer in down if (row := states.row(peer)) is not None]
+        falls = states.fallen_at[rows]
+        if not np.isfinite(falls).all():
+            return False
+        period = float(np.nanmax(states.up.period[rows], initial=0.0))
+        since = known.since if known is not None else float(falls.min())
+        together = known is not None or falls.max() - since <= max(TOGETHER, 3 * period)
+        young = view.now - since < self.settings.clocks_apart
+        return together and young and all(states.dissents(peer, since) for peer in up)
 
     def _proven(self, states: PortStates, pairs: list[tuple[Port, Port]], down: list[Port]) -> bool:
         """Return whether enough independent witnesses speak, and the device does not."""
@@ -85,14 +123,24 @@ class DeviceDown(Detector[DeviceDownSettings]):
 
 
 def _went_dark(falls: Floats, period: float) -> float:
-    """Return when the last port fell, or the first of those that fell together with it."""
+    """Return when most ports fell together, else the last port or the first of those with it.
+
+    The clocks of peers that tell of it later may stand apart.
+    """
     times = np.sort(falls[np.isfinite(falls)])
-    apart = np.flatnonzero(np.diff(times) > max(TOGETHER, 3 * period))
-    return float(times[apart[-1] + 1 if len(apart) else 0])
+    apart = np.flatnonzero(np.diff(times) > max(TOGETHER, 3 * period)) + 1
+    groups = np.split(times, apart)
+    most = max(groups, key=len)
+    return float((most if len(most) >= MOST_PEERS * len(times) else groups[-1])[0])
 
 
 def _finding(
-    view: View, states: PortStates, device: str, down: list[Port], since: float
+    view: View,
+    states: PortStates,
+    device: str,
+    down: list[Port],
+    since: float,
+    said_before: bool = False,
 ) -> Finding:
     rows = {peer: states.row(peer) for peer in sorted(down)}
     lines = [
@@ -104,7 +152,9 @@ def _finding(
     ]  # fmt: skip
     period = np.nanmax(states.up.period[[r for r in rows.values() if r is not None]], initial=0.0)
     minutes = max(view.now - since, 0.0) / 60
-    answers = _answers(view, states, device)
+    doubting = sum(states.says_down(peer) is False for _, peer in cables(view.topology, device))
+    told = f"{len(down)} of {len(down) + doubting} peers" if doubting else f"all {len(down)} peers"
+    answers = said_before or _answers(view, states, device, since)
     state = "cut off" if answers else "dark"
     return Finding(
         kind=DEVICE_DOWN,
@@ -115,18 +165,22 @@ def _finding(
         evidence=lines[:8],
         because=(
             f"{device} is {state} for {minutes:.1f} min: "
-            f"all {len(down)} peers that report say their port to it is down"
+            f"{told} that report say their port to it is down"
         ),
         detail={"period": float(period), "answers": float(answers)},
     )
 
 
-def _answers(view: View, states: PortStates, device: str) -> bool:
+def _answers(view: View, states: PortStates, device: str, since: float) -> bool:
     """Return whether a host's own agent says, poll after poll, that its ports are down.
 
-    Of accelerators and NICs another agent speaks, that of their host: that is no sign of life.
+    Of accelerators and NICs another agent speaks, that of their host: that is no sign of life. One
+    that was silent meanwhile came back with the host, whose links are still training.
     """
-    row = view.topology.devices.get(device)
-    if row is None or row.role != "host":
+    written = view.topology.devices.get(device)
+    if written is None or written.role != "host":
         return False
-    return any(states.says_down(mine) for mine, _ in cables(view.topology, device))
+    own = [mine for mine, _ in cables(view.topology, device)]
+    rows = [row for mine in own if (row := states.row(mine)) is not None]
+    silent = np.isin(states.up.gap_row, rows) & (states.up.gap_end > since)
+    return not silent.any() and any(states.says_down(mine) for mine in own)

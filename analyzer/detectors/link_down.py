@@ -3,8 +3,9 @@
 Stays quiet for ports that were never up since the history began, for those disabled by
 configuration at either end, and for a retraining shorter than two polls. While it may be that a
 whole device at either end is dark it waits: then the device is the news, not its ports. A
-device with a cable that either end still calls up is not dark. A link aggregation is no cable:
-its members are the news.
+device with a cable that either end still calls up is not dark, unless all its ends say the opposite
+of most of their peers: then it waits until clocks that stand apart have caught up. A link
+aggregation is no cable: its members are the news.
 """
 
 from collections.abc import Iterator
@@ -14,6 +15,7 @@ import numpy as np
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.causes.signs import Symptom, sign
+from analyzer.evidence.clocks import BOUND
 from analyzer.evidence.ends import PortStates, cables, is_bundle, port_states
 from analyzer.evidence.link.signs import diagnosed
 from analyzer.evidence.optics.fleet import RECALLED
@@ -36,6 +38,10 @@ class LinkDownSettings(DetectorSettings):
 
     settle: Duration = seconds(30)
     """Wait so long, or four polls if that is longer, to see whether a whole device is dark."""
+
+    clocks_apart: Duration = BOUND
+    """Wait so long while most peers of a device say the opposite of what it says of all its cables,
+    or of its silence if it is a host: minutes may lie between their clocks."""
 
 
 class LinkDown(Detector[LinkDownSettings]):
@@ -98,13 +104,21 @@ class LinkDown(Detector[LinkDownSettings]):
         pairs = cables(view.topology, device)
         own = [row for mine, _ in pairs if (row := states.row(mine)) is not None]
         others = [row for _, peer in pairs if (row := states.row(peer)) is not None]
+        period = np.nanmax(states.up.period[[*own, *others]], initial=0.0)
+        settle = max(self.settings.settle, POLLS_TO_SETTLE * float(period))
+        if view.now - since < self.settings.clocks_apart:
+            written = view.topology.devices.get(device)
+            heard = max((float(states.up.seen_at[row]) for row in own), default=-np.inf)
+            silent = written is not None and written.role == "host"  # a switch pages at once
+            silent = silent and heard > since - self.settings.clocks_apart
+            if states.contradicted(pairs, since, view.now - settle, silent=silent):
+                return True
         if len(pairs) < 2:  # only its own silence can tell
             if not own or any(states.up.seen_at[row] > since for row in own):
                 return False
         elif len(others) < 2 or any(states.up_since(end, since) for end in chain(*pairs)):
             return False
-        period = np.nanmax(states.up.period[[*own, *others]], initial=0.0)
-        return view.now - since < max(self.settings.settle, POLLS_TO_SETTLE * float(period))
+        return view.now - since < settle
 
 
 def _finding(

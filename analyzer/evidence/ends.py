@@ -5,6 +5,7 @@ second: down for two polls means that the poll in which it fell was followed by 
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -23,6 +24,12 @@ they are asked."""
 
 NEARLY = 0.9
 """Of a period: polls come a little early or late."""
+
+LEAST_CONTRADICTED = 2
+"""One cable may have an end that is stuck."""
+
+MOST_PEERS = 0.6
+"""So many of a device's peers tell of it at once; the clocks of the others may stand apart."""
 
 BUNDLE = re.compile(
     r"(ae|bond|bundle-?ether|lag|po|port-?channel|team|trk)[-_ ]?\d+(\.\d+)?$", re.IGNORECASE
@@ -64,6 +71,52 @@ class PortStates:
         if row is None or not self.fresh[row]:
             return None
         return bool(self.down[row])
+
+    def repeated(self, pairs: Sequence[tuple[Port, Port]]) -> bool:
+        """Return whether a device says up of all its cables, `pairs` of `cables`, two at least.
+
+        Where all its peers say down, no cable does that, let alone all: its clock stands apart
+        from theirs, or its agent repeats what it once knew.
+        """
+        own = [self.says_down(mine) for mine, _ in pairs]
+        return own.count(False) >= LEAST_CONTRADICTED and set(own) <= {False}
+
+    def contradicted(
+        self,
+        pairs: Sequence[tuple[Port, Port]],
+        since: float,
+        settled: float,
+        *,
+        silent: bool,
+    ) -> bool:
+        """Return whether minutes between clocks may explain what a device and its peers say.
+
+        It says down of all its cables, and not all peers do or only since `settled`; or it says up
+        of all while most peers say down, or did so at some time from `since` until they came back
+        after `settled`. That is one event however many cables there are. With `silent` a device
+        that says nothing any more is taken to say up: it may be restarting while peers whose
+        clocks stand apart have not told yet.
+        """
+        own = {self.says_down(mine) for mine, _ in pairs if self.row(mine) is not None}
+        if len(own) != 1 or (own == {None} and not silent):
+            return False
+        rows = np.array([r for _, peer in pairs if (r := self.row(peer)) is not None], np.intp)
+        rows = rows[self.fresh[rows]]
+        up = self.up.value[rows] == 1
+        with np.errstate(invalid="ignore"):
+            moved = self.up.changed_at[rows] > max(since, settled)
+        if own == {True}:
+            return len(rows) >= LEAST_CONTRADICTED and bool((up | moved).any())
+        fell = int(np.count_nonzero(~up | moved))
+        return fell >= max(LEAST_CONTRADICTED, MOST_PEERS * len(rows))
+
+    def dissents(self, port: Port, since: float) -> bool:
+        """Return whether a port says up and has not fallen since: it may not have told yet."""
+        row = self.up.row(*port)
+        if row is None or self.up.value[row] != 1:
+            return False
+        changed = self.up.changed_at[row]
+        return not (np.isfinite(changed) and changed > since)
 
     def up_since(self, port: Port, at: float) -> bool:
         """Return whether a port was up after `at`, by a reading that cannot be older."""

@@ -8,7 +8,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from fabrichealth.kinds import DEVICE_DOWN, LINK_DOWN, IncidentKind, Severity
+from fabrichealth.kinds import (
+    DEVICE_DOWN,
+    LINK_DOWN,
+    WATCH_DATA_IMPLAUSIBLE,
+    IncidentKind,
+    Severity,
+)
 from fabrichealth.model import Finding, Place, Port, place_of
 from fabrichealth.topology import Topology
 
@@ -98,9 +104,22 @@ def lift(finding: Finding, topology: Topology) -> Place:
     return place_of(about)
 
 
+def of_readings(kind: IncidentKind, culprit: Place) -> bool:
+    """Return whether an incident is about what is read of a device, and not about the device.
+
+    A clock that stands apart, readings that are refused: what befalls the device is neither their
+    cause nor their end.
+    """
+    return kind is WATCH_DATA_IMPLAUSIBLE and culprit.type == "device"
+
+
 def subject(culprit: Place, kind: IncidentKind) -> tuple[Place, str]:
-    """Return what is one incident: a culprit; of a domain, which has no one fault, each kind."""
-    return culprit, kind.name if culprit.type == "domain" else ""
+    """Return what is one incident: a culprit; of a domain, which has no one fault, each kind.
+
+    So is what is read of a device, beside what it is ill of.
+    """
+    alone = culprit.type == "domain" or of_readings(kind, culprit)
+    return culprit, kind.name if alone else ""
 
 
 def claims(findings: Iterable[Finding], topology: Topology) -> list[Claim]:

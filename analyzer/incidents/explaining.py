@@ -14,7 +14,7 @@ from math import inf
 
 from analyzer.evidence.domain.jobs import jobs
 from analyzer.incidents.chain import HEAT, STUMBLING, UPSTREAM, Ill, hot, racks_of
-from analyzer.incidents.claims import Claim, Rival, weight
+from analyzer.incidents.claims import Claim, Rival, of_readings, weight
 from analyzer.incidents.scope import owners
 from analyzer.incidents.slowing import accounts_for
 from analyzer.incidents.unseen import before, is_front
@@ -69,7 +69,8 @@ def explained(every: list[Claim], topology: Topology) -> list[Claim]:
         warm = _hot(claim)
         for finding in claim.findings:
             alone = Claim(claim.culprit, [finding], claim.victims, warm=warm)
-            cause = next((one for one in standing if explains(one, alone, topology)), None)
+            may = [] if of_readings(finding.kind, claim.culprit) else standing
+            cause = next((one for one in may if explains(one, alone, topology)), None)
             if cause is None:
                 own.append(finding)
             else:

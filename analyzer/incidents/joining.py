@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 from analyzer.incidents.alternatives import consider
 from analyzer.incidents.chain import UPSTREAM, Ill, follows, hot
-from analyzer.incidents.claims import SLACK, Claim, Rival, subject, weight
+from analyzer.incidents.claims import SLACK, Claim, Rival, of_readings, subject, weight
 from analyzer.incidents.explaining import (
     LISTED,
     PAUSING,
@@ -43,6 +43,8 @@ def home(ledger: Ledger, claim: Claim, topology: Topology) -> Incident | None:
     """Return the open incident that a claim belongs to."""
     mine = subject(claim.culprit, claim.kind)
     same = next((one for one in ledger.incidents if subject(one.culprit, one.kind) == mine), None)
+    if of_readings(claim.kind, claim.culprit):
+        return same
     graver = next((one for one in ledger.incidents if _swallows(one, claim, topology)), None)
     # what began after the culprit's own incident was quiet may have another cause now
     if graver is not None and (same is None or claim.since > same.last_seen + SLACK):
@@ -50,7 +52,8 @@ def home(ledger: Ledger, claim: Claim, topology: Topology) -> Incident | None:
     if same is not None:
         return same
     for incident in sorted(ledger.incidents, key=lambda one: one.opened_at):
-        if _swallowed(incident, claim, topology):
+        apart = of_readings(incident.kind, incident.culprit)
+        if not apart and _swallowed(incident, claim, topology):
             return incident
     return None
 
@@ -156,7 +159,9 @@ def merge(
     merged = [
         other
         for other in ledger.incidents
-        if other is not incident and _swallowed(other, claim, topology)
+        if other is not incident
+        and not of_readings(other.kind, other.culprit)
+        and _swallowed(other, claim, topology)
     ]
     for other in merged:
         other.closed_at = min(now, max(other.last_seen, other.opened_at))

@@ -5,11 +5,12 @@ last. A host, or a rack of them, that was dark restarts as long as its grace las
 in it meanwhile is excused with it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
-from analyzer.incidents.suppression import may_restart
+from analyzer.evidence.clocks import BOUND
+from analyzer.incidents.suppression import UNANNOUNCED, may_restart
 from fabrichealth.events import Event
 from fabrichealth.kinds import DEVICE_DOWN
 from fabrichealth.model import Changes, Incident
@@ -18,16 +19,24 @@ from fabrichealth.topology import Topology
 CLOCK_STEP = 60.0
 """A boot time that moves by less is a clock being set, not a boot."""
 
+CLOCKS_APART = BOUND
+"""A boot time that lies by more before the last sign of life is one too: a host that restarts tells
+a time after that, by its own clock."""
 
-def restarts(changes: Changes) -> list[Event]:
-    """Return one boot event per restart seen in changes of the boot time."""
-    later = np.flatnonzero(changes.after - changes.before > CLOCK_STEP)
+
+def restarts(changes: Changes, ahead: Mapping[str, float]) -> list[Event]:
+    """Return one boot event per restart seen in changes of the boot time.
+
+    `ahead` is by how many seconds a device's own clock is, which tells the boot time.
+    """
+    alive = changes.at - changes.step
+    later = changes.after - changes.before > CLOCK_STEP
     found = []
-    for entry in later.tolist():
+    for entry in np.flatnonzero(later & (changes.after > alive - CLOCKS_APART)).tolist():
         (device,) = changes.labels(int(changes.row_of[entry]))
-        went_down = float(changes.at[entry] - changes.step[entry])
-        at = min(went_down, float(changes.after[entry]))
-        found.append(Event(at, "boot", {"device": device}, id=device))
+        went_down = float(alive[entry])
+        at = min(went_down, float(changes.after[entry]) - ahead.get(device, 0.0))
+        found.append(Event(at, "boot", {"device": device}, id=device, more={UNANNOUNCED: True}))
     return found
 
 

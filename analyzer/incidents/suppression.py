@@ -23,6 +23,9 @@ GRACE = 30 * 60.0
 RESTARTING = frozenset({"host", "accelerator", "nic"})
 """Roles whose unannounced restart has grace; a switch, CDU or PDU pages at once."""
 
+UNANNOUNCED = "unannounced"
+"""In an event's `more`: nobody told of it, it was read off a device."""
+
 
 class Excuse(NamedTuple):
     """A time in which a scope is excused."""
@@ -52,7 +55,7 @@ def excuse_of(
         return None
     excuses = [
         span
-        for span in _excused(events, grace)
+        for span in _excused(events, topology, grace)
         if span.start <= incident.opened_at <= span.end
         and in_scope(incident.culprit, span.scope, topology)
     ]
@@ -76,14 +79,20 @@ def may_restart(culprit: Place, topology: Topology) -> bool:
     return bool(roles & RESTARTING)
 
 
-def _excused(events: Sequence[Event], grace: float) -> list[Excuse]:
-    """Return every time in which a scope is excused."""
+def _may_boot(event: Event, topology: Topology) -> bool:
+    return may_restart(Place("device", event.scope.get("device", "")), topology)
+
+
+def _excused(events: Sequence[Event], topology: Topology, grace: float) -> list[Excuse]:
+    """Return every time in which a scope is excused; a switch has no grace unless it was told."""
     found = [
         Excuse(one.start, one.end, f"maintenance:{one.name}", one.scope, one.note)
         for one in spans(events, "maintenance", OPEN_ENDED)
     ]
     for event in events:
         if event.kind in {"boot", "firmware_upgrade"}:
+            if event.more.get(UNANNOUNCED) and not _may_boot(event, topology):
+                continue
             name = event.id or next(iter(event.scope.values()), "")
             reason = f"{'boot' if event.kind == 'boot' else 'firmware'}:{name}"
             until = event.at + grace

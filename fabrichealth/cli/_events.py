@@ -15,8 +15,44 @@ from fabrichealth.topology import Topology
 log = logging.getLogger(__name__)
 
 
+FEW = 6
+"""So many complaints of one sort are told one by one; of more the count and the first are told."""
+
+FIRST = 3
+
+LONGEST = 160
+"""Letters of a complaint among the first: a wrong file may have lines of megabytes."""
+
 ALL_WRITTEN = ("device", "rack", "link", "domain", "loop", "feed")
 """Of these a topology file names every one; ports and branches are often known by reading alone."""
+
+
+class _Complaints:
+    """What is wrong with the lines of one file, of one sort; a wrong file has as many as lines."""
+
+    def __init__(self, path: Path, many: str) -> None:
+        self._path = path
+        self._many = many
+        """What is said of them together, after their count: what they are and what to do."""
+        self._first: list[tuple[str, str]] = []
+        self._count = 0
+
+    def add(self, where: str, what: str) -> None:
+        """Note one: where in the file it stands (`:7`; empty: anywhere), and what is wrong."""
+        self._count += 1
+        if self._count <= FEW:
+            self._first.append((where, what))
+
+    def tell(self) -> None:
+        """Warn of each, or of all in one line."""
+        if self._count <= FEW:
+            for where, what in self._first:
+                log.warning("%s%s: %s", self._path, where, what)
+            return
+        first = [f"{where.replace(':', 'line ', 1)}: {what}" for where, what in self._first[:FIRST]]
+        short = (one if len(one) <= LONGEST else f"{one[:LONGEST]}.." for one in first)
+        told = "; ".join(one.removeprefix(": ").strip() for one in short)
+        log.warning("%s: %d %s (the first: %s)", self._path, self._count, self._many, told)
 
 
 class EventsFile:
@@ -63,12 +99,16 @@ def warn_of_strangers(events: Sequence[Event], topology: Topology, path: Path) -
     names = written(topology)
     known = {key: names[key] for key in ALL_WRITTEN}
     told: set[tuple[str, str]] = set()
+    strangers = _Complaints(
+        path, "names in scopes are not in the topology; check whether both are of this site"
+    )
     for event in events:
         for key, name in event.scope.items():
             if key in known and name not in known[key] and (key, name) not in told:
                 told.add((key, name))
-                log.warning("%s: %s of %s %s, which is not in the topology; check the name",
-                            path, event.kind, key, name)  # fmt: skip
+                what = f"{event.kind} of {key} {name}, which is not in the topology; check the name"
+                strangers.add("", what)
+    strangers.tell()
 
 
 def read_events(path: Path) -> list[Event]:
@@ -108,26 +148,41 @@ def read_from(path: Path, offset: int, *, growing: bool = True) -> tuple[list[Ev
         raise SiteError(f"{path}: cannot be read ({wrong.strerror}); check events:") from None
     whole = text[: text.rfind(b"\n") + 1] if growing else text
     found: list[Event] = []
+    wrong_lines = _Complaints(path, "lines are no events and are skipped; check that it is a file "
+                                    "of events, JSON objects one a line")  # fmt: skip
+    of_nothing = _Complaints(path, "events without a scope do nothing; name racks, devices, links")
     unknown: dict[str, int] = {}
     for number, line in enumerate(whole.splitlines(), start=1):
         if not line.strip():
             continue
-        where = f"{path}:{number}" if offset == 0 else f"{path} after byte {offset}"
+        where = f":{number}" if offset == 0 else f" after byte {offset}"
         try:
-            plain = json.loads(line)
-            event = parse(plain) if isinstance(plain, dict) else None
+            event = _event(line)
         except (ValueError, RecursionError) as wrong:
-            log.warning("%s: not an event (%s); line skipped", where, wrong)
+            wrong_lines.add(where, f"not an event ({wrong}); line skipped")
             continue
-        if event is None:
-            log.warning("%s: not an event (an object is wanted); line skipped", where)
-        elif event.kind not in EVENT_KINDS:
+        if event.kind not in EVENT_KINDS:
             unknown[event.kind] = unknown.get(event.kind, 0) + 1
-        else:
-            if event.of_nothing:
-                log.warning("%s: %s without a scope does nothing; name a rack, device or link",
-                            where, event.kind)  # fmt: skip
-            found.append(event)
+            continue
+        if event.of_nothing:
+            what = f"{event.kind} without a scope does nothing; name a rack, device or link"
+            of_nothing.add(where, what)
+        found.append(event)
+    kinds = _Complaints(path, "kinds of events are unknown and their events skipped; check them")
     for kind, count in unknown.items():
-        log.warning("%s: %d events of unknown kind %r skipped", path, count, kind)
+        kinds.add("", f"{count} events of unknown kind {kind!r} skipped")
+    for complaints in (wrong_lines, of_nothing, kinds):
+        complaints.tell()
     return found, offset + len(whole)
+
+
+def _event(line: bytes) -> Event:
+    """Read one line.
+
+    Raises:
+        ValueError, RecursionError: it is no event; the message says why.
+    """
+    plain = json.loads(line)
+    if not isinstance(plain, dict):
+        raise ValueError("an object is wanted")
+    return parse(plain)

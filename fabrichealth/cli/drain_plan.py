@@ -36,7 +36,13 @@ class DrainPlan(Command):
         else:
             setup = load(asked.config)
             floor = setup.site.policy.capacity_floor
-            steps = drain_plan(incidents(asked), setup.topology, told(asked.config), floor)
+            every = list(incidents(asked))
+            steps = drain_plan(every, setup.topology, told(asked.config), floor)
+            still_open = sum(one["closed_at"] is None for one in every)
+            if still_open and not setup.topology.links:
+                _terminal.warn(f"{asked.config}: no links are written, so that drains cannot be "
+                               f"weighed ({still_open} incidents are open); write them, or ask the "
+                               "daemon that has discovered them by --url")  # fmt: skip
         for step in steps if asked.json else ():
             _terminal.tell(step)
         if not asked.json and steps and draws():

@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from analyzer.aligned import LATE
 from analyzer.detector import AnyDetector
-from analyzer.long_past import COARSE, FINE, LATE, RECENT
+from analyzer.long_past import COARSE, FINE, RECENT
 from emulator.module_kinds import KINDS
 from emulator.optic_faults import FAULTS, Moments
 from emulator.optics_fleet import fleet, physics, recording

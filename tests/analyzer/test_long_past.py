@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from analyzer.long_past import COARSE, FINE, LATE, LongPast
+from analyzer.aligned import LATE
+from analyzer.long_past import COARSE, FINE, LongPast
 from fabrichealth.catalogue.optics import TEMPERATURE
 from fabrichealth.model import Batch
 from tests.reference_store import ReferenceStore

@@ -17,6 +17,8 @@ class Recipe:
     """Seconds of illness after which the detector must have spoken, whatever the period."""
     least_period: float = 0.0
     """What takes days is not read more often than this, lest a test read for days."""
+    most_period: float = float("inf")
+    """What is a matter of minutes cannot be told from polls that are further apart than this."""
     passing: bool = False
     """The illness is something that happened: it stays news though nobody is heard any more."""
     healthy: Mapping[Metric, float] = field(default_factory=dict)

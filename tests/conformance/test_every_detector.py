@@ -52,7 +52,7 @@ def healthy(detector: AnyDetector, period: float = 10.0) -> World:
 
 def sick(detector: AnyDetector, period: float = 10.0, onset: float = 0.6) -> World:
     recipe = recipe_of(detector)
-    step = max(period, recipe.least_period)
+    step = min(max(period, recipe.least_period), recipe.most_period)
     made = world(detector.metrics, step, recipe.lasts, onset, recipe.healthy, recipe.events)
     recipe.sicken(made)
     return made

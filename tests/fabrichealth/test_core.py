@@ -255,6 +255,44 @@ class TestEvents:
         assert "2 events of unknown kind 'party'" in messages[2]
 
     @pytest.mark.parametrize(
+        ("line", "says"),
+        [
+            ('{"metric": {"__name__": "fabric_port_up"}, "values": [1]}', "without a usable `at`"),
+            ('{"at": 1, "kind": "boot"}', "boot without a scope does nothing"),
+            ("at;kind;scope", "line 3: not an event"),
+            ('{"at": "' + "9" * 100_000 + '"}', "without a usable `at`"),
+        ],
+        ids=["a history", "scopes forgotten", "a table", "long lines"],
+    )
+    def test_a_wrong_file_is_one_line_and_costs_nothing_that_is_good(
+        self, line: str, says: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        file = tmp_path / "events.jsonl"
+        good = [json.dumps({"at": at, "kind": "drill_start"}) for at in (7, 2)]
+        file.write_text("\n".join([good[0], "", *[line] * 200, good[1]]))
+        assert [one.at for one in read_events(file) if one.kind == "drill_start"] == [2, 7]
+        (record,) = caplog.records
+        message = record.getMessage()
+        assert message.startswith(f"{file}: 200 ")
+        assert says in message
+        assert message.count("line 4: ") == 1
+        assert len(message) < 1000
+
+    def test_many_strangers_and_unknown_kinds_are_a_line_each(
+        self, tmp_path: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        path = tmp_path / "events.jsonl"
+        lines = [{"at": 1, "kind": "boot", "scope": {"device": f"x{n}"}} for n in range(300)]
+        lines += [{"at": 1, "kind": f"kind-{n}", "scope": {"device": "h"}} for n in range(300)]
+        path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+        topology = Topology([Device(name="h", role="host")])
+        assert len(EventsFile(path, [], topology).news()) == 300
+        kinds, strangers = (record.getMessage() for record in caplog.records)
+        assert "300 kinds of events are unknown" in kinds
+        assert "300 names in scopes are not in the topology" in strangers
+        assert "boot of device x0, which is not in the topology" in strangers
+
+    @pytest.mark.parametrize(
         ("plain", "of_nothing"),
         [
             ({"kind": "maintenance_start"}, True),

@@ -118,3 +118,15 @@ def test_nothing_to_drain_is_said(terminal: Terminal, tmp_path: Path) -> None:
     SqliteJournal.open(paths.journal).close()
     said = terminal("drain-plan", "-c", tmp_path / "site.yaml")
     assert (said.status, said.out) == (0, "nothing open that draining would help\n")
+
+
+def test_a_site_without_links_is_told_that_nothing_can_be_weighed(
+    terminal: Terminal, site: Path
+) -> None:
+    """Two links flap and one is gone: a plan of nothing would read as if all were well."""
+    site.write_text("state: state\n")
+    said = terminal("drain-plan", "-c", site)
+    assert said.status == 0
+    assert said.err.count("\n") == 1
+    assert f"{site}: no links are written" in said.err
+    assert "4 incidents are open" in said.err
