@@ -4,7 +4,9 @@ Needs a witness other than the device itself. A device of which only one cable i
 never accused on that cable alone: unless its own agent fell silent too, the link is the news.
 Peers that say nothing are no witnesses, neither way; a device whose own agent goes on saying
 that a cabled port is up is not dark. A host whose own agent goes on answering while all its
-cables are down is cut off, and does not restart: nothing excuses it.
+cables are down is cut off, and does not restart: nothing excuses it. A cable that somebody
+disabled at either end bears no witness; where that holds for all of them it is work, told and
+never paged.
 """
 
 from collections.abc import Iterator
@@ -13,7 +15,7 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
-from analyzer.evidence.ends import PortStates, cables, port_states
+from analyzer.evidence.ends import PortStates, cables, port_states, told_off
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.kinds import DEVICE_DOWN
@@ -54,26 +56,31 @@ class DeviceDown(Detector[DeviceDownSettings]):
     def _of_device(
         self, view: View, states: PortStates, device: str, known: Finding | None
     ) -> Iterator[Finding]:
-        pairs = cables(view.topology, device)
-        said = {peer: states.says_down(peer) for _, peer in pairs}
-        down = [peer for peer, says in said.items() if says and not states.disabled(peer)]
+        every = cables(view.topology, device)
+        pairs = [pair for pair in every if not states.off(pair)]
+        off = [pair for pair in every if pair not in pairs]
+        said = {peer: states.says_down(peer) for _, peer in every}
+        down = [peer for _, peer in pairs if said[peer]]
         if any(says is False for says in said.values()):
             return
+        if not pairs and len(off) > 1:
+            yield from _by_hand(view, states, device, off)
+            return
         if not down:
-            if known is not None:
+            if known is not None and pairs:
                 yield known  # nobody says anything now
             return
         if known is not None:
-            yield _finding(view, states, device, down, known.since)
+            yield _finding(view, states, device, down, off, known.since)
             return
         rows = [row for peer in down if (row := states.row(peer)) is not None]
         falls = states.fallen_at[rows]
         if not np.isfinite(falls).any():
             return  # never seen up
         since = _went_dark(falls, float(np.nanmax(states.up.period[rows], initial=0.0)))
-        lives = any(states.up_since(mine, since) for mine, _ in pairs)
+        lives = any(states.up_since(mine, since) for mine, _ in every)
         if not lives and self._proven(states, pairs, down):
-            yield _finding(view, states, device, down, since)
+            yield _finding(view, states, device, down, off, since)
 
     def _proven(self, states: PortStates, pairs: list[tuple[Port, Port]], down: list[Port]) -> bool:
         """Return whether enough independent witnesses speak, and the device does not."""
@@ -92,7 +99,12 @@ def _went_dark(falls: Floats, period: float) -> float:
 
 
 def _finding(
-    view: View, states: PortStates, device: str, down: list[Port], since: float
+    view: View,
+    states: PortStates,
+    device: str,
+    down: list[Port],
+    off: list[tuple[Port, Port]],
+    since: float,
 ) -> Finding:
     rows = {peer: states.row(peer) for peer in sorted(down)}
     lines = [
@@ -115,9 +127,36 @@ def _finding(
         evidence=lines[:8],
         because=(
             f"{device} is {state} for {minutes:.1f} min: "
-            f"all {len(down)} peers that report say their port to it is down"
+            f"all {len(down)} peers that report say their port to it is down{told_off(off)}"
         ),
         detail={"period": float(period), "answers": float(answers)},
+    )
+
+
+def _by_hand(
+    view: View, states: PortStates, device: str, off: list[tuple[Port, Port]]
+) -> Iterator[Finding]:
+    """Yield that somebody took all cables of a device out of service; nothing if none was up."""
+    lines, times = [], []
+    for mine, peer in off:
+        row = states.row(peer)
+        if row is None or not np.isfinite(states.fallen_at[row]):
+            continue
+        times.append(float(states.fallen_at[row]))
+        by = mine if states.by_hand(mine) else peer
+        at = float(states.up.seen_at[row])
+        lines.append(evidence(UP, peer, 0.0, at, f"{peer} is down, {by} is disabled", 1.0))
+    if not lines:
+        return
+    yield Finding(
+        kind=DEVICE_DOWN,
+        about=Place("device", device),
+        score=1.0,
+        since=max(times),
+        at=view.now,
+        evidence=lines[:8],
+        because=f"{device} is off by hand{told_off(off)}",
+        detail={"by_hand": 1.0},
     )
 
 

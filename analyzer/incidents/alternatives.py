@@ -53,7 +53,7 @@ RULED_OUT = "only "
 
 
 @lru_cache(maxsize=2)
-def _sizes(topology: Topology) -> Mapping[Place, int]:
+def links_by_part(topology: Topology) -> Mapping[Place, int]:
     """Return how many links each device, trunk and card of a topology has."""
     return Counter(place for link in topology.links.values() for place in shared_by(link))
 
@@ -81,7 +81,7 @@ def rule_out(incident: Incident, ill: Mapping[Place, int], topology: Topology) -
     link = topology.links.get(incident.culprit.id)
     if link is None:
         return
-    sizes = _sizes(topology)
+    sizes = links_by_part(topology)
     ruled = [
         Alternative(
             place,

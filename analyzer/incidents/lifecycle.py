@@ -95,7 +95,7 @@ def advance(
             incident = apart(ledger, claim) or _open(ledger, claim, topology, prefix)
             step.changed.append(incident)
         changed = _grow(incident, claim, now, topology, events)
-        incident.dark |= dark_now(claim, incident.culprit, now)
+        incident.dark |= dark_now(claim, incident, now)
         merged = merge(ledger, incident, claim, topology, now)
         step.closed.extend(merged)
         changed |= bool(merged)
@@ -156,6 +156,7 @@ def _grow(
                 incident.witnesses.setdefault(witness, now)
     if own and claim.kind is DEVICE_DOWN:
         incident.answers = bool(lead.detail.get("answers"))
+        incident.by_hand = bool(lead.detail.get("by_hand"))
     if own and weight(claim.kind, claim.culprit) >= grave:
         former = incident.culprit
         incident.kind, incident.culprit = claim.kind, claim.culprit

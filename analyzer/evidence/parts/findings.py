@@ -34,6 +34,7 @@ SHARED = Rule(q=0.01, hits=3.0, share=0.25)
 BATCH = Rule(q=0.05, hits=3.0, excess=2.0)
 RULES = {
     "bundle": SHARED, "card": SHARED, "device": SHARED, "lasers": SHARED, "rack": SHARED,
+    "module": Rule(q=0.01, hits=2.0, share=0.5),
     "lot": BATCH, "part": BATCH, "firmware": BATCH,
 }  # fmt: skip
 """From when on each attribute explains; a detector's own settings take the place of its own."""

@@ -1,0 +1,183 @@
+"""One part: links that fell ill together because one module, trunk or card carries all of them.
+
+Where a fabric is large enough a detector holds the ill links of a part against all others
+(`parts_shared_component`). Here speaks what needs no comparison: what one module carries, and
+what falls at one moment with all of its trunk or card. A module of which one link is ill is well:
+that link is the news. What a dark device, a lot or a larger part explains is left to those.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from analyzer.evidence.parts.cages import TYPE, Cages
+from analyzer.incidents.alternatives import links_by_part, shared_by
+from analyzer.incidents.claims import SLACK, TOGETHER, Claim, Rival
+from fabrichealth.kinds import (
+    DEVICE_DOWN,
+    LINK_DOWN,
+    LINK_FLAPPING,
+    PARTS_SHARED_COMPONENT,
+    Severity,
+)
+from fabrichealth.model import Finding, Place
+from fabrichealth.narrative import span
+from fabrichealth.topology import Link, Topology
+
+DOWN = frozenset({LINK_DOWN, DEVICE_DOWN})
+FALLS = DOWN | {LINK_FLAPPING}
+"""Kinds that have a moment, by which what fell together is known."""
+
+LINES = 8
+
+
+class Part(NamedTuple):
+    """What carries several links."""
+
+    place: Place
+    name: str
+    size: int
+    """Links that it carries."""
+    sure: bool = True
+    """They are written, or tell one serial number: not only names that may mean something else."""
+
+
+class _Member(NamedTuple):
+    """A claim that a part may explain: of a link, or of a host that answers and is cut off."""
+
+    claim: Claim
+    links: frozenset[str]
+
+
+class _Suspect(NamedTuple):
+    """A part and what is ill of it."""
+
+    part: Part
+    members: tuple[_Member, ...]
+
+    @property
+    def links(self) -> frozenset[str]:
+        """The ill links."""
+        return frozenset().union(*(one.links for one in self.members))
+
+    def falls(self, kinds: frozenset[object] = frozenset(FALLS)) -> bool:
+        """Return whether all of it fell at one moment."""
+        times = [one.claim.since for one in self.members]
+        slack = max(one.claim.slack for one in self.members)
+        apart = max(times) - min(times)
+        together = apart <= max(TOGETHER, slack if slack > SLACK else 0.0)
+        return together and all(one.claim.kind in kinds for one in self.members)
+
+    def guilty(self) -> bool:
+        """Return whether it explains its members better than as many accidents do."""
+        ill, size = len(self.links), self.part.size
+        if len(self.members) < 2 or ill < 2:
+            return False
+        if self.part.place.type != TYPE:
+            return ill == size and self.falls(frozenset(DOWN))
+        if not self.part.sure:
+            return ill == size and (ill > 2 or self.falls())
+        return 2 * ill > size or (2 * ill == size and self.falls())
+
+    def rank(self) -> tuple[int, bool, int, str]:
+        """Return what it explains; a module before a trunk; the one that more of it accuse."""
+        device = self.part.place.id.partition("/")[0]
+        sides = [one.claim.lead.side for one in self.members]
+        accuse = sum(side is not None and side.device == device for side in sides)
+        return len(self.links), self.part.place.type == TYPE, accuse, self.part.place.id
+
+
+def by_part(standing: list[Claim], topology: Topology, cages: Cages) -> list[Claim]:
+    """Return the claims with those that one part explains joined into one about the part."""
+    members = list(_members(standing, topology))
+    joined: list[Claim] = []
+    gone: set[int] = set()
+    while len(members) > 1:
+        guilty = [one for one in _suspects(members, topology, cages) if one.guilty()]
+        if not guilty:
+            break
+        best = max(guilty, key=_Suspect.rank)
+        same = [one.part.name for one in guilty if one.links == best.links and one is not best]
+        joined.append(_claim(best, same))
+        gone.update(id(one.claim) for one in best.members)
+        members = [one for one in members if id(one.claim) not in gone]
+    if not joined:
+        return standing
+    left = [*joined, *(one for one in standing if id(one) not in gone)]
+    spoken = frozenset(one.culprit for one in left)
+    for claim in left:
+        claim.spoken = spoken
+    return left
+
+
+def _members(standing: list[Claim], topology: Topology) -> Iterator[_Member]:
+    for claim in standing:
+        if claim.kind is DEVICE_DOWN and all(one.detail.get("answers") for one in claim.findings):
+            links = topology.links_of.get(claim.culprit.id, ())
+            yield _Member(claim, frozenset(link.id for link in links))
+        elif _is_of_link(claim) and claim.culprit.id in topology.links:
+            yield _Member(claim, frozenset({claim.culprit.id}))
+
+
+def _is_of_link(claim: Claim) -> bool:
+    return bool(claim.kind.causes) and claim.severity >= Severity.TICKET
+
+
+def _suspects(members: Sequence[_Member], topology: Topology, cages: Cages) -> list[_Suspect]:
+    parts: dict[Place, Part] = {}
+    held: dict[Place, list[_Member]] = defaultdict(list)
+    for member in members:
+        carried = [_parts_of(topology.links[name], topology, cages) for name in member.links]
+        for mine in carried:
+            parts.update((part.place, part) for part in mine)
+        common = [{part.place for part in mine} for mine in carried]
+        for place in set.intersection(*common) if common else ():
+            held[place].append(member)
+    return [_Suspect(parts[place], tuple(mine)) for place, mine in held.items()]
+
+
+def _parts_of(link: Link, topology: Topology, cages: Cages) -> list[Part]:
+    """Return the modules, the trunk and the cards of a link that carry others too."""
+    found = []
+    for end in link.ends:
+        if (cage := cages.of(end)) is not None:
+            many = len({topology.link_of[port].id for port in cage.ports})
+            found.append(Part(cage.place, str(cage), many, cage.sure))
+    sizes = links_by_part(topology)
+    found += [
+        Part(place, f"{place.type} {place.id}", sizes[place])
+        for place in shared_by(link)
+        if place.type != "device"
+    ]
+    return found
+
+
+def _claim(suspect: _Suspect, same: Sequence[str]) -> Claim:
+    """Return one claim about a part; `same` are others that carry the very same links."""
+    findings = [finding for one in suspect.members for finding in one.claim.findings]
+    first = min(one.since for one in findings)
+    links, part = sorted(suspect.links), suspect.part
+    leads = [one.claim.lead for one in suspect.members]
+    lines = [line for one in leads[:LINES] for line in one.evidence[:1]]
+    when = ""
+    if suspect.falls() and part.size > 1:
+        when = f" and fell within {span(max(max(one.since for one in leads) - first, 1.0))}"
+    other = f"; {' and '.join(same)} carries the same" if same else ""
+    lead = max(leads, key=lambda one: (one.kind.gravity, one.score))
+    finding = Finding(
+        kind=PARTS_SHARED_COMPONENT,
+        about=part.place,
+        score=max(one.score for one in findings),
+        since=first,
+        at=max(one.at for one in findings),
+        evidence=lines,
+        because=f"{len(links)} of {part.size} links of {part.name} are ill{when}{other}; "
+        f"{lead.because}",
+        severity=max(one.rank for one in findings),
+    )
+    victims = [Place("link", name) for name in links]
+    victims += [place for one in suspect.members for place in (one.claim.culprit,
+                                                               *one.claim.victims)]  # fmt: skip
+    rivals = [Rival(one.claim.culprit, one.claim.kind.name, one.claim.since)
+              for one in suspect.members]  # fmt: skip
+    return Claim(part.place, [finding], list(dict.fromkeys(victims)), findings, rivals)
