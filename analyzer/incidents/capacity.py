@@ -237,8 +237,8 @@ def links_behind(place: Place, topology: Topology) -> list[str]:
 def _of_module(place: Place, topology: Topology) -> list[str]:
     """Return the links of a module; of one that only its serial number tells, that of its port."""
     cage = Cages(topology).named(place.id)
-    ports = (Port.parse(place.id),) if cage is None else cage.ports
-    links = (topology.link_of.get(port) for port in ports)
+    first = Port(*place.id.partition("/")[::2])
+    links = (topology.link_of.get(port) for port in (cage.ports if cage else (first,)))
     return list(dict.fromkeys(link.id for link in links if link is not None))
 
 

@@ -120,6 +120,16 @@ def _ill(incident: Incident) -> Ill:
     return Ill(incident.kind, incident.culprit, incident.opened_at, hot=warm)
 
 
+def hangs_on(incident: Incident, claim: Claim) -> bool:
+    """Return whether a claim names the part on which a host that answers hangs with all it has."""
+    return (
+        claim.kind in SHARED
+        and incident.kind is DEVICE_DOWN
+        and incident.answers
+        and incident.culprit in claim.victims
+    )
+
+
 def apart(ledger: Ledger, claim: Claim) -> Incident | None:
     """Return the incident that was merged with another which explains its culprit no longer.
 

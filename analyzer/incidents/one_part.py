@@ -90,17 +90,25 @@ class _Suspect(NamedTuple):
 def by_part(standing: list[Claim], topology: Topology, cages: Cages) -> list[Claim]:
     """Return the claims with those that one part explains joined into one about the part."""
     members = list(_members(standing, topology))
+    if len(members) < 2:
+        return standing
     joined: list[Claim] = []
     gone: set[int] = set()
-    while len(members) > 1:
-        guilty = [one for one in _suspects(members, topology, cages) if one.guilty()]
-        if not guilty:
-            break
-        best = max(guilty, key=_Suspect.rank)
-        same = [one.part.name for one in guilty if one.links == best.links and one is not best]
-        joined.append(_claim(best, same))
-        gone.update(id(one.claim) for one in best.members)
-        members = [one for one in members if id(one.claim) not in gone]
+    suspects = [one for one in _suspects(members, topology, cages) if one.guilty()]
+    same: dict[frozenset[str], list[str]] = defaultdict(list)
+    for one in suspects:
+        same[one.links].append(one.part.name)
+    while suspects:
+        rest = []
+        for one in sorted(suspects, key=_Suspect.rank, reverse=True):
+            free = tuple(mine for mine in one.members if id(mine.claim) not in gone)
+            if len(free) < len(one.members):
+                rest.append(_Suspect(one.part, free))
+                continue
+            others = [name for name in same[one.links] if name != one.part.name]
+            joined.append(_claim(one, others))
+            gone.update(id(mine.claim) for mine in free)
+        suspects = [one for one in rest if one.guilty()]
     if not joined:
         return standing
     left = [*joined, *(one for one in standing if id(one) not in gone)]

@@ -49,7 +49,7 @@ def lived(
             (ADMIN_UP, tuple(end), float(not (end in off and elapsed >= AT))) for end in ports
         ]
 
-    names = enumerate(topology.links_of)
+    names = enumerate(sorted(topology.links_of))
     phases = {name: float(7 * n % 10) for n, name in names}
     periods = dict.fromkeys(topology.links_of, 10.0)
     return Life(store, topology, law, periods, phases).until(seconds)

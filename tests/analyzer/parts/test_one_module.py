@@ -75,7 +75,7 @@ def lived(
             for end in told if serial is not None and end not in dead and serial(end)
         ]  # fmt: skip
 
-    phases = {name: (7 * n % 10) * 0.1 * period for n, name in enumerate(topology.links_of)}
+    phases = {name: (7 * n % 10) * 0.1 * period for n, name in enumerate(sorted(topology.links_of))}
     periods = dict.fromkeys(topology.links_of, period)
     life = Life(store, topology, law, periods, phases, every=every)
     return life.until(seconds, list(events))
