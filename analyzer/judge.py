@@ -164,7 +164,8 @@ class Judge:
         told = uncrossed(found, cables, states, self.topology)
         modules = self._viewing.changes(OPTICS_INFO, STATES_REMEMBERED)
         standing = explained(claims(told, self.topology), self.topology)
-        return by_part(standing, self.topology, Cages(self.topology, modules))
+        cages = Cages(self.topology, modules)
+        return by_part(standing, self.topology, cages, states, states.up.until)
 
     def _series(self, now: float, events: Sequence[Event]) -> list[Verdict]:
         """Return the verdict series that are told here, after the incidents of this pass."""

@@ -5,8 +5,8 @@ culprit. And what a link shares with others: its devices, trunk and cards, which
 more than the one link. The share is the part of what is ill that each would explain.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from analyzer.incidents.chain import UPSTREAM, way
@@ -53,7 +53,18 @@ RULED_OUT = "only "
 
 
 @lru_cache(maxsize=2)
-def links_by_part(topology: Topology) -> Mapping[Place, int]:
+def links_of_parts(topology: Topology) -> Mapping[Place, Sequence[Link]]:
+    """Return the links of each trunk and card."""
+    found: dict[Place, list[Link]] = defaultdict(list)
+    for link in topology.links.values():
+        for place in shared_by(link):
+            if place.type != "device":
+                found[place].append(link)
+    return found
+
+
+@lru_cache(maxsize=2)
+def _sizes(topology: Topology) -> Mapping[Place, int]:
     """Return how many links each device, trunk and card of a topology has."""
     return Counter(place for link in topology.links.values() for place in shared_by(link))
 
@@ -81,7 +92,7 @@ def rule_out(incident: Incident, ill: Mapping[Place, int], topology: Topology) -
     link = topology.links.get(incident.culprit.id)
     if link is None:
         return
-    sizes = links_by_part(topology)
+    sizes = _sizes(topology)
     ruled = [
         Alternative(
             place,

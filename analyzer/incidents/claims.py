@@ -175,10 +175,13 @@ def dark_now(claim: Claim, incident: Incident, now: float) -> bool:
     """
     if claim.culprit != incident.culprit:
         return False
-    links = sum(one.type == "link" for one in incident.victims)
+    if not claim.joined:
+        return any(_lasts(one, now) for one in claim.findings)
+    links = {one for one in incident.victims if one.type == "link"}
+    if any(one.detail.get("down") for one in claim.findings):
+        return links.issubset(claim.victims) and all(_lasts(one, now) for one in claim.joined)
     fallen = {one.about for one in claim.joined if one.kind is LINK_DOWN and _lasts(one, now)}
-    return len(fallen) >= links > 0 if claim.joined else any(_lasts(one, now)
-                                                            for one in claim.findings)  # fmt: skip
+    return len(fallen) >= len(links) > 0
 
 
 def _lasts(one: Finding, now: float) -> bool:

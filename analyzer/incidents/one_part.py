@@ -10,8 +10,11 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import numpy as np
+
+from analyzer.evidence.ends import PortStates
 from analyzer.evidence.parts.cages import TYPE, Cages
-from analyzer.incidents.alternatives import links_by_part, shared_by
+from analyzer.incidents.alternatives import links_of_parts, shared_by
 from analyzer.incidents.claims import SLACK, TOGETHER, Claim, Rival
 from fabrichealth.kinds import (
     DEVICE_DOWN,
@@ -30,16 +33,27 @@ FALLS = DOWN | {LINK_FLAPPING}
 
 LINES = 8
 
+SETTLE, POLLS_TO_SETTLE = 30.0, 4.0
+"""Seconds, or polls if those are longer, within which all ends of a part have spoken."""
+
+ASKED = 64
+"""Links of a part that are asked whether it lives."""
+
+CROWD = 3
+"""So many links that fall at one moment, half of their trunk or card, fell with it."""
+
 
 class Part(NamedTuple):
     """What carries several links."""
 
     place: Place
     name: str
-    size: int
-    """Links that it carries."""
+    links: Sequence[Link]
+    """Those that it carries."""
     sure: bool = True
     """They are written, or tell one serial number: not only names that may mean something else."""
+    came: str = ""
+    """Where it was before, in words."""
 
 
 class _Member(NamedTuple):
@@ -70,27 +84,37 @@ class _Suspect(NamedTuple):
 
     def guilty(self) -> bool:
         """Return whether it explains its members better than as many accidents do."""
-        ill, size = len(self.links), self.part.size
+        ill, size = len(self.links), len(self.part.links)
         if len(self.members) < 2 or ill < 2:
             return False
         if self.part.place.type != TYPE:
-            return ill == size and self.falls(frozenset(DOWN))
+            most = ill == size or (ill >= CROWD and 2 * ill >= size)
+            return most and self.falls(frozenset(DOWN))
         if not self.part.sure:
             return ill == size and (ill > 2 or self.falls())
         return 2 * ill > size or (2 * ill == size and self.falls())
 
-    def rank(self) -> tuple[int, bool, int, str]:
-        """Return what it explains; a module before a trunk; the one that more of it accuse."""
+    def rank(self) -> tuple[int, float, bool, int, str]:
+        """Return what puts one before another that explains the same links.
+
+        It explains more, more of it is ill, it is a module, more of its links accuse its side.
+        """
         device = self.part.place.id.partition("/")[0]
         sides = [one.claim.lead.side for one in self.members]
         accuse = sum(side is not None and side.device == device for side in sides)
-        return len(self.links), self.part.place.type == TYPE, accuse, self.part.place.id
+        ill, place = len(self.links), self.part.place
+        return ill, ill / len(self.part.links), place.type == TYPE, accuse, place.id
 
 
-def by_part(standing: list[Claim], topology: Topology, cages: Cages) -> list[Claim]:
-    """Return the claims with those that one part explains joined into one about the part."""
+def by_part(
+    standing: list[Claim], topology: Topology, cages: Cages, states: PortStates, now: float
+) -> list[Claim]:
+    """Return the claims with those that one part explains joined into one about the part.
+
+    A link that just fell is not told yet while it may be that its whole part did.
+    """
     members = list(_members(standing, topology))
-    if len(members) < 2:
+    if not members:
         return standing
     joined: list[Claim] = []
     gone: set[int] = set()
@@ -109,7 +133,13 @@ def by_part(standing: list[Claim], topology: Topology, cages: Cages) -> list[Cla
             joined.append(_claim(one, others))
             gone.update(id(mine.claim) for mine in free)
         suspects = [one for one in rest if one.guilty()]
-    if not joined:
+    for member in members:
+        claim = member.claim
+        if id(claim) not in gone and all(one.kind is LINK_DOWN for one in claim.findings):
+            parts = _parts_of(topology.links[claim.culprit.id], topology, cages)
+            if any(_may_fall(part, claim, states, now) for part in parts):
+                gone.add(id(claim))
+    if not gone:
         return standing
     left = [*joined, *(one for one in standing if id(one) not in gone)]
     spoken = frozenset(one.culprit for one in left)
@@ -131,6 +161,20 @@ def _is_of_link(claim: Claim) -> bool:
     return bool(claim.kind.causes) and claim.severity >= Severity.TICKET
 
 
+def _may_fall(part: Part, claim: Claim, states: PortStates, now: float) -> bool:
+    """Return whether it is too early to say that a link fell alone, and its part lives."""
+    ends = [end for link in part.links[:ASKED] if link.id != claim.culprit.id for end in link.ends]
+    rows = [row for end in ends if (row := states.row(end)) is not None]
+    if not rows or any(states.up_since(end, claim.since) for end in ends):
+        return False
+    period = float(np.nanmax(states.up.period[rows], initial=0.0))
+    if now - claim.since >= max(SETTLE, POLLS_TO_SETTLE * period):
+        return False
+    with np.errstate(invalid="ignore"):
+        lately = states.fallen_at[rows] >= claim.since - TOGETHER
+    return bool((lately | (states.up.value[rows] == 1)).any())
+
+
 def _suspects(members: Sequence[_Member], topology: Topology, cages: Cages) -> list[_Suspect]:
     parts: dict[Place, Part] = {}
     held: dict[Place, list[_Member]] = defaultdict(list)
@@ -149,11 +193,12 @@ def _parts_of(link: Link, topology: Topology, cages: Cages) -> list[Part]:
     found = []
     for end in link.ends:
         if (cage := cages.of(end)) is not None:
-            many = len({topology.link_of[port].id for port in cage.ports})
-            found.append(Part(cage.place, str(cage), many, cage.sure))
-    sizes = links_by_part(topology)
+            mine = {topology.link_of[port].id for port in cage.ports}
+            links = [topology.links[name] for name in sorted(mine)]
+            found.append(Part(cage.place, str(cage), links, cage.sure, cages.came(cage)))
+    every = links_of_parts(topology)
     found += [
-        Part(place, f"{place.type} {place.id}", sizes[place])
+        Part(place, f"{place.type} {place.id}", every[place])
         for place in shared_by(link)
         if place.type != "device"
     ]
@@ -168,7 +213,7 @@ def _claim(suspect: _Suspect, same: Sequence[str]) -> Claim:
     leads = [one.claim.lead for one in suspect.members]
     lines = [line for one in leads[:LINES] for line in one.evidence[:1]]
     when = ""
-    if suspect.falls() and part.size > 1:
+    if suspect.falls() and len(part.links) > 1:
         when = f" and fell within {span(max(max(one.since for one in leads) - first, 1.0))}"
     other = f"; {' and '.join(same)} carries the same" if same else ""
     lead = max(leads, key=lambda one: (one.kind.gravity, one.score))
@@ -179,9 +224,10 @@ def _claim(suspect: _Suspect, same: Sequence[str]) -> Claim:
         since=first,
         at=max(one.at for one in findings),
         evidence=lines,
-        because=f"{len(links)} of {part.size} links of {part.name} are ill{when}{other}; "
-        f"{lead.because}",
+        because=f"{len(links)} of {len(part.links)} links of {part.name} are ill{when}{other}; "
+        f"{lead.because}{part.came}",
         severity=max(one.rank for one in findings),
+        detail={"down": float(all(one.kind in DOWN for one in findings))},
     )
     victims = [Place("link", name) for name in links]
     victims += [place for one in suspect.members for place in (one.claim.culprit,

@@ -165,11 +165,8 @@ def test_what_closes_accelerators_that_nobody_holds_is_told(terminal: Terminal, 
     site.said({(SCHEDULABLE, ("pod-b-h2",)): 0.0, (HEALTHY, ("pod-b-h1-0",)): 0.0})
     said = terminal("place", "--accelerators", 4, "-c", site.file)
     assert said.status == 1
-    work = "pod-a: does not fit; 0 of 12 are free, 5 are closed (5 by maintenance chg-7)"
-    drained = (
-        "5 are closed (4 by the scheduler, which places nothing on their hosts, 1 by their own"
-    )
-    assert work in said.out
-    assert f"pod-b: does not fit; 3 of 12 are free, {drained} own word: not healthy)" in said.out
+    assert "0 of 12 are free, 5 are closed (5 by maintenance chg-7)" in said.out
+    assert "3 of 12 are free, 5 are closed (4 by the scheduler, which places nothing" in said.out
+    assert "1 by their own word: not healthy)" in said.out
     rows = terminal("place", "--accelerators", 4, "-c", site.file, "--json").objects
     assert rows[0]["closed"] == [{"by": "maintenance chg-7", "accelerators": 5}]

@@ -81,6 +81,19 @@ class Cages:
             }
         return self._known[holder].get(port)
 
+    def came(self, cage: Cage) -> str:
+        """Return in words where a cage's module was before; empty if nowhere else.
+
+        A cable tells one number at all its ends: those that face the cage are no earlier place.
+        """
+        if self._infos is None or not cage.serial:
+            return ""
+        here = {*cage.ports, *(self._topology.peer(port) for port in cage.ports)}
+        there = [port for port in _ports_of(self._infos.table, cage.serial) if port not in here]
+        if not there or any(_told(self._infos, port) == cage.serial for port in there):
+            return ""  # it is there still: no number of its own
+        return f"; {cage.serial} was in {', '.join(map(str, sorted(there, key=_natural)))} before"
+
     def named(self, name: str) -> Cage | None:
         """Return the cage of a place's id (`device/cage`)."""
         device = self._topology.devices.get(name.partition("/")[0])
@@ -206,18 +219,28 @@ class _Serials:
     def __init__(self) -> None:
         self._seen = 0
         self.series: dict[Port, list[int]] = defaultdict(list)
+        self.ports: dict[str, list[Port]] = defaultdict(list)
 
     def learn(self, table: SeriesTable) -> None:
         every = table.of(OPTICS_INFO)
         for number in every[self._seen :].tolist():
             labels = table.labels(number)
             if labels[SERIAL]:
-                self.series[Port(*labels[:2])].append(number)
+                port = Port(*labels[:2])
+                self.series[port].append(number)
+                self.ports[labels[SERIAL]].append(port)
         self._seen = len(every)
 
 
 # Derived and never decided upon: made again it is the same, only slower.
 _known: WeakKeyDictionary[SeriesTable, _Serials] = WeakKeyDictionary()
+
+
+def _ports_of(table: SeriesTable, serial: str) -> list[Port]:
+    """Return every port that ever told a serial number."""
+    serials = _known.setdefault(table, _Serials())
+    serials.learn(table)
+    return list(dict.fromkeys(serials.ports.get(serial, ())))
 
 
 def _told(infos: Changes, port: Port) -> str:
