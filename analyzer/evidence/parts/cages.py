@@ -137,8 +137,9 @@ class Cages:
         for (serial, name), mine in groups.items():
             if 2 <= len(mine) <= MOST:
                 ordered = tuple(sorted(mine, key=_natural))
-                sure = bool(serial) or not _SLASHED.fullmatch(ordered[0].port)
-                yield Cage(holder, name or ordered[0].port, serial, ordered, sure)
+                device, port = ordered[0]
+                sure = bool(serial) or not _SLASHED.fullmatch(port)
+                yield Cage(device, name or port, serial, ordered, sure)
 
     def _by_serial(self, serials: Mapping[Port, str]) -> dict[str, list[Port]]:
         """Return ports by the serial number that they tell, else by that of a cable's far ends."""

@@ -232,3 +232,16 @@ def test_names_of_switches_say_which_ports_one_module_carries(
     known = Cages(Topology(devices, links))
     found = {cage.name for name in names if (cage := known.of(Port("leaf-0", name)))}
     assert found == cages
+
+
+def test_a_module_that_serves_two_cards_of_a_host_goes_by_the_first_of_them() -> None:
+    devices = [Device(name="leaf-0", role="switch"), Device(name="host-0", role="host")]
+    devices += [Device(name=f"host-0-nic{n}", role="nic", host="host-0") for n in range(4)]
+    links = [
+        Link(a=f"host-0-nic{n}/p0", b=f"leaf-0/Ethernet{n}", module_a=Module(serial=f"S{n // 2}"))
+        for n in range(4)
+    ]
+    known = Cages(Topology(devices, links))
+    found = {cage.place.id for link in links if (cage := known.of(link.ends[0]))}
+    assert found == {"host-0-nic0/p0", "host-0-nic2/p0"}
+    assert known.named("host-0-nic2/p0") == known.of(Port("host-0-nic3", "p0"))
