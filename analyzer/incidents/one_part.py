@@ -14,12 +14,14 @@ import numpy as np
 
 from analyzer.evidence.ends import PortStates
 from analyzer.evidence.parts.cages import TYPE, Cages
+from analyzer.evidence.parts.findings import BEYOND
 from analyzer.incidents.alternatives import links_of_parts, shared_by
 from analyzer.incidents.claims import SLACK, TOGETHER, Claim, Rival
 from fabrichealth.kinds import (
     DEVICE_DOWN,
     LINK_DOWN,
     LINK_FLAPPING,
+    LINK_SUBHEALTHY,
     PARTS_SHARED_COMPONENT,
     Severity,
 )
@@ -205,6 +207,10 @@ def _parts_of(link: Link, topology: Topology, cages: Cages) -> list[Part]:
     return found
 
 
+def _beyond(finding: Finding) -> bool:
+    return finding.kind is LINK_SUBHEALTHY and finding.rank >= Severity.PAGE
+
+
 def _claim(suspect: _Suspect, same: Sequence[str]) -> Claim:
     """Return one claim about a part; `same` are others that carry the very same links."""
     findings = [finding for one in suspect.members for finding in one.claim.findings]
@@ -227,6 +233,7 @@ def _claim(suspect: _Suspect, same: Sequence[str]) -> Claim:
         because=f"{len(links)} of {len(part.links)} links of {part.name} are ill{when}{other}; "
         f"{lead.because}{part.came}",
         severity=max(one.rank for one in findings),
+        grounds=(BEYOND,) if any(_beyond(one) for one in findings) else (),
         detail={"down": float(all(one.kind in DOWN for one in findings))},
     )
     victims = [Place("link", name) for name in links]

@@ -8,8 +8,10 @@ from collections.abc import Mapping, Sequence
 from math import inf
 from typing import NamedTuple
 
+from analyzer.evidence.parts.findings import BEYOND
 from analyzer.incidents.scope import in_scope
 from analyzer.incidents.spans import spans
+from analyzer.incidents.word import named
 from fabrichealth.events import Event
 from fabrichealth.kinds import DEVICE_DOWN, LINK_SUBHEALTHY, PARTS_SHARED_COMPONENT, Severity
 from fabrichealth.model import Incident, Place
@@ -49,7 +51,8 @@ def excuse_of(
     the end: what outlives its excuse counts.
     """
     kind = incident.kind
-    if kind.never_suppressed or (kind is LINK_SUBHEALTHY and incident.severity >= Severity.PAGE):
+    lossy = kind is LINK_SUBHEALTHY and incident.severity >= Severity.PAGE
+    if kind.never_suppressed or lossy or named(kind, BEYOND) in incident.grounds:
         return None
     going_on = [
         span for span in _excused(events, grace) if span.start <= incident.opened_at <= span.end
