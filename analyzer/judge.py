@@ -14,10 +14,13 @@ from analyzer.detector import AnyDetector, Detector
 from analyzer.discovered import Discovered
 from analyzer.evidence.clocks import told_apart
 from analyzer.evidence.ends import PortStates
+from analyzer.evidence.parts.cages import Cages
 from analyzer.incidents.capacity import live
-from analyzer.incidents.claims import claims
+from analyzer.incidents.claims import Claim, claims
+from analyzer.incidents.crossing import HEARD, crossed, uncrossed
 from analyzer.incidents.explaining import explained
 from analyzer.incidents.lifecycle import Policy, advance
+from analyzer.incidents.one_part import by_part
 from analyzer.incidents.quality import quality
 from analyzer.incidents.renaming import Names, follow, found_now, renames, topology_now
 from analyzer.incidents.restarts import darkness, restarts
@@ -28,7 +31,8 @@ from analyzer.ledger import Ledger, copy_of
 from analyzer.verdicts import Verdict, accepted, budget, happened, verdicts
 from analyzer.viewing import Viewing
 from fabrichealth.catalogue.devices import BOOT_TIME
-from fabrichealth.catalogue.ports import ADMIN_UP, UP
+from fabrichealth.catalogue.optics import OPTICS_INFO
+from fabrichealth.catalogue.ports import ADMIN_UP, NEIGHBOR_INFO, UP
 from fabrichealth.catalogue.watchers import ANALYSIS_FAILING, ANALYSIS_TIME
 from fabrichealth.errors import StoreError
 from fabrichealth.events import Event
@@ -44,7 +48,8 @@ log = logging.getLogger(__name__)
 BOOTS_REMEMBERED = 7200.0
 STATES_REMEMBERED = 7200.0
 ALSO_REMEMBERED = {
-    **REMEMBERED, BOOT_TIME: BOOTS_REMEMBERED, UP: STATES_REMEMBERED, ADMIN_UP: STATES_REMEMBERED
+    **REMEMBERED, BOOT_TIME: BOOTS_REMEMBERED, UP: STATES_REMEMBERED,
+    ADMIN_UP: STATES_REMEMBERED, OPTICS_INFO: STATES_REMEMBERED, NEIGHBOR_INFO: HEARD,
 }  # fmt: skip
 EVENTS_REMEMBERED = 30 * 86_400.0
 
@@ -142,20 +147,28 @@ class Judge:
         boots = restarts(self._viewing.changes(BOOT_TIME, BOOTS_REMEMBERED), apart)
         boots += darkness(self.ledger.incidents, self.topology)
         events = sorted([*known, *boots], key=lambda event: event.at)
-        standing = explained(claims(found, self.topology), self.topology)
+        states = PortStates(*(self._viewing.changes(m, STATES_REMEMBERED) for m in (UP, ADMIN_UP)))
+        standing = self._standing(found, states)
         step = advance(
             self.ledger, standing, now, self.topology, events, self._policy, self._ours.prefix
         )
         step.changed.extend(one for one in moved if one not in step.changed)
         if step.changed:
-            states = PortStates(
-                *(self._viewing.changes(m, STATES_REMEMBERED) for m in (UP, ADMIN_UP))
-            )
             for incident in step.changed:
                 incident.data_quality = quality(incident, states, self.topology)
         changed, closed = self._of_ours(step.changed, step.closed)
         series = self._series(now, events) if self._tells_series else []
         return Outcome(now, found, changed, closed, series)
+
+    def _standing(self, found: Sequence[Finding], states: PortStates) -> list[Claim]:
+        """Return the suspected causes: of true cables, explained, those of one part joined."""
+        heard = self._viewing.changes(NEIGHBOR_INFO, HEARD)
+        cables = crossed(heard, self.topology, self.ledger.incidents)
+        told = uncrossed(found, cables, states, self.topology)
+        modules = self._viewing.changes(OPTICS_INFO, STATES_REMEMBERED)
+        standing = explained(claims(told, self.topology), self.topology)
+        cages = Cages(self.topology, modules)
+        return by_part(standing, self.topology, cages, states, states.up.until)
 
     def _series(self, now: float, events: Sequence[Event]) -> list[Verdict]:
         """Return the verdict series that are told here, after the incidents of this pass."""

@@ -90,8 +90,8 @@ def save(ledger: Ledger, path: Path) -> None:
 
 
 def _incident(one: Incident) -> dict[str, Any]:
-    beyond = {"last_seen": one.last_seen, "answers": one.answers, "signs": one.signs,
-              "grounds": one.grounds, "witnesses": one.witnesses,
+    beyond = {"last_seen": one.last_seen, "answers": one.answers, "by_hand": one.by_hand,
+              "signs": one.signs, "grounds": one.grounds, "witnesses": one.witnesses,
               "paged_at": one.paged_at}  # fmt: skip
     return {**one.to_json(), **beyond}
 
@@ -164,6 +164,7 @@ def to_incident(plain: Mapping[str, Any]) -> Incident:
         closed_at=plain["closed_at"],
         last_seen=plain.get("last_seen", plain["closed_at"] or plain["opened_at"]),
         answers=bool(plain.get("answers", False)),
+        by_hand=bool(plain.get("by_hand", False)),
         dark=bool(plain.get("dark", False)),
         domain=plain["domain"],
         history=[

@@ -188,7 +188,7 @@ PARTS_SHARED_COMPONENT = _kind(
     "bundle",
     _TICKET,
     93,  # it names an incident before any of its links
-    "Several ill links share one trunk, card or device.",
+    "Several ill links share one module, trunk, card or device.",
     "Repair the shared part, not the links.",
 )
 PARTS_VERSION_DRIFT = _kind(

@@ -5,7 +5,7 @@ said of its health. Stays quiet where an end hears nothing, hears a device or po
 topology does not know (another name is no other place), or still hears the written far end too.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -51,17 +51,36 @@ class CablingContradicted(Detector[CablingContradictedSettings]):
     settings_type = CablingContradictedSettings
 
     def judge(self, view: View) -> Iterator[Finding]:
-        """Yield one finding per link whose ends hear others than each other."""
+        """Yield one finding per link whose ends hear others; crossed ones in one."""
         changes = view.changes(NEIGHBOR_INFO)
         claims, confirmed = _contradictions(changes, view.topology)
         before = {said.about: said.since for said in view.before}
-        for name, said in claims.items():
-            link = view.topology.links[name]
+        wrong = {
+            name: said
+            for name, said in claims.items()
+            if name not in confirmed
+            and view.now - min(claim.since for claim in said) >= self.settings.hold
+        }
+        for names in _together(wrong, view.topology):
+            said = [claim for name in names for claim in wrong[name]]
             since = min(claim.since for claim in said)
-            about = Place("link", name)
-            if name in confirmed or view.now - since < self.settings.hold:
-                continue
-            yield _finding(link, about, said, min(since, before.get(about, since)))
+            places = [Place("link", name) for name in names]
+            about = next((one for one in places if one in before), places[0])
+            others = tuple(one for one in places if one != about)
+            since = min(since, before.get(about, since))
+            yield _finding(view.topology, about, others, said, since)
+
+
+def _together(wrong: Mapping[str, list[_Claim]], topology: Topology) -> Iterator[list[str]]:
+    """Yield the links of which one's ends hear those of the next: cables that change places."""
+    group = {name: {name} for name in wrong}
+    for name, said in wrong.items():
+        for claim in said:
+            far = topology.link_of.get(claim.far)
+            if far is not None and far.id in group and group[far.id] is not group[name]:
+                joined = group[name] | group[far.id]
+                group.update(dict.fromkeys(joined, joined))
+    yield from (sorted(names) for names in {id(one): one for one in group.values()}.values())
 
 
 def _contradictions(
@@ -94,11 +113,12 @@ def _known(topology: Topology, link: Link, near: Port, far: Port) -> bool:
     return not far.port and far.device != (other if near == one else one).device
 
 
-def _finding(link: Link, about: Place, said: list[_Claim], since: float) -> Finding:
-    one, other = link.ends
+def _finding(
+    topology: Topology, about: Place, others: tuple[Place, ...], said: list[_Claim], since: float
+) -> Finding:
     lines = []
     for claim in said:
-        written = other if claim.near == one else one
+        written = topology.peer(claim.near)
         far = str(claim.far) if claim.far.port else claim.far.device
         says = f"{claim.near} hears {far} by {claim.via}, {written} is written"
         labels = (*claim.near, *claim.far, claim.via)
@@ -110,5 +130,13 @@ def _finding(link: Link, about: Place, said: list[_Claim], since: float) -> Find
         since=since,
         at=max(claim.at for claim in said),
         evidence=lines[:8],
-        because=f"wrong cabling, or a wrong topology: {lines[0].says}",
+        because=f"{_what(about, others)}: {lines[0].says}",
+        victims=others,
     )
+
+
+def _what(about: Place, others: tuple[Place, ...]) -> str:
+    if not others:
+        return "wrong cabling, or a wrong topology"
+    many = f" and {len(others) - 1} more" if len(others) > 1 else ""
+    return f"the cables of {about.id}, {others[0].id}{many} change places, or a wrong topology"

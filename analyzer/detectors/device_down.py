@@ -7,7 +7,8 @@ that a cabled port is up is not dark, unless it says so of all while all peers s
 clock stands apart, or it is stuck, and the device is the one news all the same. Nor do a few peers
 acquit it that have not told of it while nearly all others fell together. A host whose own agent
 goes on answering while all its cables are down is cut off, and does not restart: nothing excuses
-it.
+it. A cable that somebody disabled at either end bears no witness; where that holds for all of them
+it is work, told and never paged.
 """
 
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.clocks import BOUND
-from analyzer.evidence.ends import MOST_PEERS, PortStates, cables, port_states
+from analyzer.evidence.ends import MOST_PEERS, PortStates, cables, port_states, told_off
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.kinds import DEVICE_DOWN
@@ -65,29 +66,34 @@ class DeviceDown(Detector[DeviceDownSettings]):
     def _of_device(
         self, view: View, states: PortStates, device: str, known: Finding | None
     ) -> Iterator[Finding]:
-        pairs = cables(view.topology, device)
-        said = {peer: states.says_down(peer) for _, peer in pairs}
-        down = [peer for peer, says in said.items() if says and not states.disabled(peer)]
+        every = cables(view.topology, device)
+        pairs = [pair for pair in every if not states.off(pair)]
+        off = [pair for pair in every if pair not in pairs]
+        said = {peer: states.says_down(peer) for _, peer in every}
+        down = [peer for _, peer in pairs if said[peer]]
         up = [peer for peer, says in said.items() if says is False]
         if up and not self._outvoted(view, states, known, down, up):
             return
+        if not pairs and len(off) > 1:
+            yield from _by_hand(view, states, device, off)
+            return
         if not down:
-            if known is not None:
+            if known is not None and pairs:
                 yield known  # nobody says anything now
             return
         if known is not None:
             answered = bool(known.detail.get("answers"))
-            yield _finding(view, states, device, down, known.since, answered)
+            yield _finding(view, states, device, (down, off), known.since, answered)
             return
         rows = [row for peer in down if (row := states.row(peer)) is not None]
         falls = states.fallen_at[rows]
         if not np.isfinite(falls).any():
             return  # never seen up
         since = _went_dark(falls, float(np.nanmax(states.up.period[rows], initial=0.0)))
-        lives = any(states.up_since(mine, since) for mine, _ in pairs)
+        lives = any(states.up_since(mine, since) for mine, _ in every)
         lives = lives and not states.repeated(pairs)
         if not lives and self._proven(states, pairs, down):
-            yield _finding(view, states, device, down, since)
+            yield _finding(view, states, device, (down, off), since)
 
     def _outvoted(
         self,
@@ -138,10 +144,12 @@ def _finding(
     view: View,
     states: PortStates,
     device: str,
-    down: list[Port],
+    cables_of: tuple[list[Port], list[tuple[Port, Port]]],
     since: float,
     said_before: bool = False,
 ) -> Finding:
+    """Say of a device what its cables say: those that are down, and those somebody disabled."""
+    down, off = cables_of
     rows = {peer: states.row(peer) for peer in sorted(down)}
     lines = [
         evidence(
@@ -165,9 +173,36 @@ def _finding(
         evidence=lines[:8],
         because=(
             f"{device} is {state} for {minutes:.1f} min: "
-            f"{told} that report say their port to it is down"
+            f"{told} that report say their port to it is down{told_off(off)}"
         ),
         detail={"period": float(period), "answers": float(answers)},
+    )
+
+
+def _by_hand(
+    view: View, states: PortStates, device: str, off: list[tuple[Port, Port]]
+) -> Iterator[Finding]:
+    """Yield that somebody took all cables of a device out of service; nothing if none was up."""
+    lines, times = [], []
+    for mine, peer in off:
+        row = states.row(peer)
+        if row is None or not np.isfinite(states.fallen_at[row]):
+            continue
+        times.append(float(states.fallen_at[row]))
+        by = mine if states.by_hand(mine) else peer
+        at = float(states.up.seen_at[row])
+        lines.append(evidence(UP, peer, 0.0, at, f"{peer} is down, {by} is disabled", 1.0))
+    if not lines:
+        return
+    yield Finding(
+        kind=DEVICE_DOWN,
+        about=Place("device", device),
+        score=1.0,
+        since=max(times),
+        at=view.now,
+        evidence=lines[:8],
+        because=f"{device} is off by hand{told_off(off)}",
+        detail={"by_hand": 1.0},
     )
 
 

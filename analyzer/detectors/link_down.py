@@ -8,22 +8,23 @@ of most of their peers: then it waits until clocks that stand apart have caught 
 aggregation is no cable: its members are the news.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.causes.signs import Symptom, sign
 from analyzer.evidence.clocks import BOUND
-from analyzer.evidence.ends import PortStates, cables, is_bundle, port_states
+from analyzer.evidence.ends import PortStates, cables, is_bundle, port_states, told_off
 from analyzer.evidence.link.signs import diagnosed
 from analyzer.evidence.optics.fleet import RECALLED
 from analyzer.evidence.optics.recalled import LOOKS_BACK
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.kinds import LINK_DOWN
-from fabrichealth.model import Finding, Port, View
+from fabrichealth.model import Finding, Place, Port, View
 from fabrichealth.settings import Duration, seconds
 
 POLLS_TO_SETTLE = 4.0
@@ -75,7 +76,7 @@ class LinkDown(Detector[LinkDownSettings]):
         self, view: View, states: PortStates, known: Finding | None, port: Port, other: Port | None
     ) -> Iterator[Finding]:
         sides = [side for side in (port, other) if side is not None]
-        if any(states.disabled(side) for side in sides):
+        if any(map(states.by_hand, sides)):
             return
         said = {side: states.says_down(side) for side in sides}
         down = [side for side in sides if said[side]]
@@ -101,7 +102,8 @@ class LinkDown(Detector[LinkDownSettings]):
 
     def _may_be_dark(self, view: View, states: PortStates, device: str, since: float) -> bool:
         """Return whether it is too early to say that a device is not dark."""
-        pairs = cables(view.topology, device)
+        every = cables(view.topology, device)
+        pairs = [pair for pair in every if not states.off(pair)]
         own = [row for mine, _ in pairs if (row := states.row(mine)) is not None]
         others = [row for _, peer in pairs if (row := states.row(peer)) is not None]
         period = np.nanmax(states.up.period[[*own, *others]], initial=0.0)
@@ -121,6 +123,23 @@ class LinkDown(Detector[LinkDownSettings]):
         return view.now - since < settle
 
 
+class _CutOff(NamedTuple):
+    """Devices that a link cuts off, for somebody disabled all other cables of theirs."""
+
+    devices: tuple[Place, ...]
+    says: str
+
+
+def _cut_off(view: View, states: PortStates, ends: Iterable[Port]) -> _CutOff:
+    devices, says = [], ""
+    for end in ends:
+        others = [pair for pair in cables(view.topology, end.device) if pair[0] != end]
+        if others and all(map(states.off, others)):
+            devices.append(Place("device", end.device))
+            says += f"; {end.device} is cut off by it{told_off(others)}"
+    return _CutOff(tuple(devices), says)
+
+
 def _finding(
     view: View,
     states: PortStates,
@@ -135,7 +154,7 @@ def _finding(
         at = view.now if row is None else float(states.up.seen_at[row])
         lines.append(evidence(UP, end, 0.0, at, f"{end} says down", 1.0))
     minutes = max(view.now - since, 0.0) / 60
-    tail = ""
+    tail, lonely = "", _cut_off(view, states, said)
     if far := [answer for end, answer in said.items() if end not in down]:
         tail = " (the far end says up)" if far[0] is False else " (the far end says nothing)"
     found, signs = diagnosed(view, about, {sign(Symptom.DOWN, None): True}, since)
@@ -146,7 +165,8 @@ def _finding(
         since=since,
         at=view.now,
         evidence=lines,
-        because=f"{' and '.join(map(str, down))} down for {minutes:.1f} min{tail}",
+        because=f"{' and '.join(map(str, down))} down for {minutes:.1f} min{tail}{lonely.says}",
+        victims=lonely.devices,
         causes=found.causes,
         side=found.side,
         direction=found.direction,

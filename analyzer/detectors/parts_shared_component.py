@@ -6,7 +6,8 @@ and of parts that share members the one that explains most is accused (docs/meth
 parts). Which part comes into question follows from the symptom: light lost both ways accuses a
 trunk, errors one way without any loss of light what the ports are plugged into. Stays quiet where
 fewer than three links are ill, two of them for certain, where there is nothing to compare with,
-where a whole device is dark, and where a lot, a firmware, a laser bank or a rack explains more.
+where a whole device is dark, and where a lot, a firmware, a laser bank or a rack explains more, or
+a module that carries several ports: that is accused where incidents are joined.
 """
 
 from collections.abc import Iterator

@@ -5,7 +5,8 @@ second: down for two polls means that the poll in which it fell was followed by 
 """
 
 import re
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -131,6 +132,41 @@ class PortStates:
         row = self.admin.row(*port)
         return row is not None and bool(self.admin.value[row] == 0)
 
+    def by_hand(self, port: Port) -> bool:
+        """Return whether a port is down because somebody disabled it, or its link aggregation.
+
+        Which aggregation a port belongs to is not read: it is one of its device that was disabled
+        when the port fell, and is so still.
+        """
+        if self.disabled(port):
+            return True
+        off = self._bundles_off.get(port.device)
+        row = self.up.row(*port) if off else None
+        if not off or row is None or self.up.value[row] != 0:
+            return False
+        fell, poll = self.up.changed_at[row], np.nan_to_num(self.up.period[row])
+        return any(abs(fell - at) <= SLACK + 2 * max(step, poll) for at, step in off)
+
+    def off(self, ends: Iterable[Port]) -> bool:
+        """Return whether an end of a cable that speaks now says that the cable is off by hand.
+
+        What an agent said last before it fell silent may be its host shutting down.
+        """
+        return any(self.by_hand(end) and self.says_down(end) is not None for end in ends)
+
+    @cached_property
+    def _bundles_off(self) -> dict[str, list[tuple[float, float]]]:
+        """When link aggregations that are disabled were so first, and the poll step, by device."""
+        admin = self.admin
+        found: dict[str, list[tuple[float, float]]] = defaultdict(list)
+        fresh = (admin.value == 0) & np.isfinite(admin.changed_at)
+        for row in np.flatnonzero(fresh).tolist():
+            device, port = admin.labels(row)
+            if BUNDLE.match(port):
+                period = float(np.nan_to_num(admin.period[row]))
+                found[device].append((float(admin.changed_at[row]), period))
+        return found
+
     def enabled_since(self, port: Port) -> float:
         """Return when a port was last enabled by configuration, as far as that was seen."""
         row = self.admin.row(*port)
@@ -156,6 +192,18 @@ def is_bundle(topology: Topology, port: Port) -> bool:
     """
     cabled = port in topology.link_of or not topology.links_of.get(port.device)
     return not cabled and BUNDLE.match(port.port) is not None
+
+
+def told_off(pairs: Sequence[tuple[Port, Port]]) -> str:
+    """Return in words which (own port, peer's port) are disabled by configuration; empty if none.
+
+    To be put behind what is said of the device.
+    """
+    if not pairs:
+        return ""
+    names = ", ".join(str(mine) for mine, _ in pairs[:4])
+    more = f" and {len(pairs) - 4} more" if len(pairs) > 4 else ""
+    return f"; {names}{more} disabled by configuration"
 
 
 def cables(topology: Topology, device: str) -> list[tuple[Port, Port]]:

@@ -5,8 +5,8 @@ culprit. And what a link shares with others: its devices, trunk and cards, which
 more than the one link. The share is the part of what is ill that each would explain.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from analyzer.incidents.chain import UPSTREAM, way
@@ -50,6 +50,17 @@ def _is_rival(other: Alternative) -> bool:
 
 
 RULED_OUT = "only "
+
+
+@lru_cache(maxsize=2)
+def links_of_parts(topology: Topology) -> Mapping[Place, Sequence[Link]]:
+    """Return the links of each trunk and card."""
+    found: dict[Place, list[Link]] = defaultdict(list)
+    for link in topology.links.values():
+        for place in shared_by(link):
+            if place.type != "device":
+                found[place].append(link)
+    return found
 
 
 @lru_cache(maxsize=2)

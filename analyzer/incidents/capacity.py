@@ -11,9 +11,18 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import NamedTuple
 
+from analyzer.evidence.parts.cages import TYPE as MODULE
+from analyzer.evidence.parts.cages import Cages
 from analyzer.incidents.scope import in_scope
 from fabrichealth.events import Event
-from fabrichealth.kinds import DEVICE_DOWN, LINK_DOWN, LINK_FLAPPING, LINK_SUBHEALTHY, Severity
+from fabrichealth.kinds import (
+    DEVICE_DOWN,
+    LINK_DOWN,
+    LINK_FLAPPING,
+    LINK_SUBHEALTHY,
+    PARTS_SHARED_COMPONENT,
+    Severity,
+)
 from fabrichealth.model import Incident, Place, Port
 from fabrichealth.topology import SCALE_UP, Link, Topology
 
@@ -173,6 +182,10 @@ def _unreliable(incident: Incident, topology: Topology) -> tuple[list[str], list
         return (fallen, []) if incident.dark else ([], fallen)
     if kind is LINK_DOWN and incident.dark:
         return [incident.culprit.id], []
+    if kind is PARTS_SHARED_COMPONENT:
+        behind = [one.id for one in incident.victims if one.type == "link"]
+        grave = incident.severity >= Severity.PAGE
+        return (behind, []) if incident.dark else ([], behind if grave else [])
     beyond = kind is LINK_SUBHEALTHY and incident.severity >= Severity.PAGE
     return [], [incident.culprit.id] if kind in {LINK_DOWN, LINK_FLAPPING} or beyond else []
 
@@ -216,7 +229,17 @@ def links_behind(place: Place, topology: Topology) -> list[str]:
             for link in topology.links.values()
             if place.id in {link.bundle, link.card_a, link.card_b}
         ]
+    if place.type == MODULE:
+        return _of_module(place, topology)
     return []
+
+
+def _of_module(place: Place, topology: Topology) -> list[str]:
+    """Return the links of a module; of one that only its serial number tells, that of its port."""
+    cage = Cages(topology).named(place.id)
+    first = Port(*place.id.partition("/")[::2])
+    links = (topology.link_of.get(port) for port in (cage.ports if cage else (first,)))
+    return list(dict.fromkeys(link.id for link in links if link is not None))
 
 
 def is_scale_up(link: Link) -> bool:

@@ -15,7 +15,7 @@ from fabrichealth.kinds import (
     IncidentKind,
     Severity,
 )
-from fabrichealth.model import Finding, Place, Port, place_of
+from fabrichealth.model import Finding, Incident, Place, Port, place_of
 from fabrichealth.topology import Topology
 
 TOGETHER = 120.0
@@ -26,6 +26,9 @@ DARK_SECONDS = 60.0
 
 SLACK = 180.0
 """Seconds by which a victim may seem to come first: polls and clocks differ."""
+
+WORDS_OF_DARKNESS = ("answers", "by_hand")
+"""Details of a dark device that hold for a rack only if they do for all in it."""
 
 RACK_SHARE = 0.6
 """Share of a rack's cabled hosts and switches that must be dark for the rack to be accused."""
@@ -165,7 +168,10 @@ def _of_rack(rack: str, members: list[Claim], heads: list[str]) -> Finding:
         about=Place("rack", rack),
         at=last,
         evidence=[finding.evidence[0] for finding in findings[:8]],
-        detail={**first.detail, "answers": min(f.detail.get("answers", 0.0) for f in findings)},
+        detail={
+            **first.detail,
+            **{word: min(f.detail.get(word, 0.0) for f in findings) for word in WORDS_OF_DARKNESS},
+        },
         because=(
             f"rack {rack} is dark for {(last - first.since) / 60:.1f} min: {len(members)} of "
             f"{len(heads)} cabled devices in it went down within {TOGETHER:.0f} s"
@@ -180,14 +186,24 @@ def _is_head(name: str, topology: Topology) -> bool:
     return name in cabled and not (host and host in cabled)
 
 
-def dark_now(claim: Claim, place: Place, now: float) -> bool:
-    """Return whether a claim says that a place, its culprit, is down at this moment.
+def dark_now(claim: Claim, incident: Incident, now: float) -> bool:
+    """Return whether a claim says that an incident's culprit is down at this moment.
 
-    An incident stays open while what fell is back, or falls and comes back: then it carries.
+    An incident stays open while what fell is back, or falls and comes back: then it carries. A
+    part is down if all the links that it ever took along are.
     """
-    return claim.culprit == place and any(
-        one.kind in {DEVICE_DOWN, LINK_DOWN}
-        and now - one.at <= DARK_SECONDS
-        and not one.detail.get("back")
-        for one in claim.findings
-    )
+    if claim.culprit != incident.culprit:
+        return False
+    if not claim.joined:
+        return any(_lasts(one, now) for one in claim.findings)
+    links = {one for one in incident.victims if one.type == "link"}
+    if any(one.detail.get("down") for one in claim.findings):
+        return links.issubset(claim.victims) and all(_lasts(one, now) for one in claim.joined)
+    fallen = {one.about for one in claim.joined if one.kind is LINK_DOWN and _lasts(one, now)}
+    return len(fallen) >= len(links) > 0
+
+
+def _lasts(one: Finding, now: float) -> bool:
+    """Return whether a finding says that something is down, and did not come back since."""
+    down = one.kind in {DEVICE_DOWN, LINK_DOWN} and not one.detail.get("back")
+    return down and now - one.at <= DARK_SECONDS

@@ -64,12 +64,14 @@ def explained(every: list[Claim], topology: Topology) -> list[Claim]:
     """Return the claims that stand, each with what it explains among its victims."""
     order = sorted(every, key=lambda claim: _first(claim, topology))
     standing: list[Claim] = []
+    grave: list[Claim] = []  # may explain a link: no other link does, and there may be thousands
     for claim in order:
         own: list[Finding] = []
         warm = _hot(claim)
         for finding in claim.findings:
             alone = Claim(claim.culprit, [finding], claim.victims, warm=warm)
-            may = [] if of_readings(finding.kind, claim.culprit) else standing
+            known = grave if finding.kind.causes else standing
+            may = [] if of_readings(finding.kind, claim.culprit) else known
             cause = next((one for one in may if explains(one, alone, topology)), None)
             if cause is None:
                 own.append(finding)
@@ -77,6 +79,8 @@ def explained(every: list[Claim], topology: Topology) -> list[Claim]:
                 _suffer(cause, claim, finding)
         if own:
             standing.append(Claim(claim.culprit, own, claim.victims))
+            if not standing[-1].kind.causes or standing[-1].kind in UPSTREAM:
+                grave.append(standing[-1])
     spoken = frozenset(claim.culprit for claim in standing)
     for claim in standing:
         claim.spoken = spoken

@@ -42,20 +42,33 @@ TAIL = 300.0
 def home(ledger: Ledger, claim: Claim, topology: Topology) -> Incident | None:
     """Return the open incident that a claim belongs to."""
     mine = subject(claim.culprit, claim.kind)
-    same = next((one for one in ledger.incidents if subject(one.culprit, one.kind) == mine), None)
+    same = next(
+        (one for one in ledger.incidents
+         if one.culprit == claim.culprit and subject(one.culprit, one.kind) == mine),
+        None,
+    )  # fmt: skip
     if of_readings(claim.kind, claim.culprit):
         return same
-    graver = next((one for one in ledger.incidents if _swallows(one, claim, topology)), None)
+    others = _strangers(ledger.incidents, claim.kind)
+    graver = next((one for one in others if _swallows(one, claim, topology)), None)
     # what began after the culprit's own incident was quiet may have another cause now
     if graver is not None and (same is None or claim.since > same.last_seen + SLACK):
         return graver
     if same is not None:
         return same
-    for incident in sorted(ledger.incidents, key=lambda one: one.opened_at):
+    for incident in sorted(others, key=lambda one: one.opened_at):
         apart = of_readings(incident.kind, incident.culprit)
         if not apart and _swallowed(incident, claim, topology):
             return incident
     return None
+
+
+def _strangers(incidents: list[Incident], kind: IncidentKind) -> list[Incident]:
+    """Return those that may explain a claim of a kind, or be explained by it.
+
+    A link explains no other link, and there may be thousands of both.
+    """
+    return [one for one in incidents if not one.kind.causes] if kind.causes else incidents
 
 
 def _swallows(incident: Incident, claim: Claim, topology: Topology) -> bool:
@@ -123,6 +136,16 @@ def _ill(incident: Incident) -> Ill:
     return Ill(incident.kind, incident.culprit, incident.opened_at, hot=warm)
 
 
+def hangs_on(incident: Incident, claim: Claim) -> bool:
+    """Return whether a claim names the part on which a host that answers hangs with all it has."""
+    return (
+        claim.kind in SHARED
+        and incident.kind is DEVICE_DOWN
+        and incident.answers
+        and incident.culprit in claim.victims
+    )
+
+
 def apart(ledger: Ledger, claim: Claim) -> Incident | None:
     """Return the incident that was merged with another which explains its culprit no longer.
 
@@ -158,7 +181,7 @@ def merge(
     """
     merged = [
         other
-        for other in ledger.incidents
+        for other in _strangers(ledger.incidents, claim.kind)
         if other is not incident
         and not of_readings(other.kind, other.culprit)
         and _swallowed(other, claim, topology)

@@ -14,7 +14,14 @@ from analyzer.incidents.alternatives import consider, overruled
 from analyzer.incidents.attribution import attribute
 from analyzer.incidents.claims import Claim, Rival, dark_now, weight
 from analyzer.incidents.explaining import downstream
-from analyzer.incidents.joining import add_victims, apart, forget_merged, home, merge
+from analyzer.incidents.joining import (
+    add_victims,
+    apart,
+    forget_merged,
+    hangs_on,
+    home,
+    merge,
+)
 from analyzer.incidents.owner import owner_of
 from analyzer.incidents.recalling import FALSE_HOLDS
 from analyzer.incidents.restraint import budget_of, held_back, pay
@@ -95,7 +102,7 @@ def advance(
             incident = apart(ledger, claim) or _open(ledger, claim, topology, prefix)
             step.changed.append(incident)
         changed = _grow(incident, claim, now, topology, events)
-        incident.dark |= dark_now(claim, incident.culprit, now)
+        incident.dark |= dark_now(claim, incident, now)
         merged = merge(ledger, incident, claim, topology, now)
         step.closed.extend(merged)
         changed |= bool(merged)
@@ -144,7 +151,7 @@ def _grow(
     lead = claim.lead
     known = (incident.kind, incident.severity, incident.culprit, len(incident.victims))
     grave = weight(incident.kind, incident.culprit)
-    named = found_behind(incident, claim, topology)
+    named = found_behind(incident, claim, topology) or hangs_on(incident, claim)
     own = claim.culprit == incident.culprit or weight(claim.kind, claim.culprit) > grave or named
     if own or goes_on(incident, claim, topology):
         incident.last_seen = max(incident.last_seen, claim.seen)
@@ -156,7 +163,8 @@ def _grow(
                 incident.witnesses.setdefault(witness, now)
     if own and claim.kind is DEVICE_DOWN:
         incident.answers = bool(lead.detail.get("answers"))
-    if own and weight(claim.kind, claim.culprit) >= grave:
+        incident.by_hand = bool(lead.detail.get("by_hand"))
+    if own and (named or weight(claim.kind, claim.culprit) >= grave):
         former = incident.culprit
         incident.kind, incident.culprit = claim.kind, claim.culprit
         incident.action = claim.kind.action
@@ -168,7 +176,7 @@ def _grow(
             overruled(incident, former)
         _keep_evidence(incident, claim)
     if claim.culprit == incident.culprit:
-        leads = weight(claim.kind, claim.culprit) >= grave
+        leads = named or weight(claim.kind, claim.culprit) >= grave
         attribute(incident, claim, topology, events, leads=leads)
     if own:
         incident.severity = max(incident.severity, claim.severity)

@@ -45,5 +45,7 @@ def darkness(incidents: Iterable[Incident], topology: Topology) -> list[Event]:
     return [
         Event(one.opened_at, "boot", {one.culprit.type: one.culprit.id}, id=one.culprit.id)
         for one in incidents
-        if one.kind is DEVICE_DOWN and not one.answers and may_restart(one.culprit, topology)
+        if one.kind is DEVICE_DOWN
+        and not (one.answers or one.by_hand)
+        and may_restart(one.culprit, topology)
     ]

@@ -1,16 +1,19 @@
-"""Suppression: maintenance, boots and restarts raise nothing (contract 4).
+"""Suppression: maintenance, boots, restarts, ports disabled by hand raise nothing (contract 4).
 
 Suppressed incidents are kept and shown with their reason, and never page; one still open when
 its reason ends counts from that moment.
 """
 
 from collections.abc import Mapping, Sequence
+from math import inf
 from typing import NamedTuple
 
+from analyzer.evidence.parts.findings import BEYOND
 from analyzer.incidents.scope import in_scope
 from analyzer.incidents.spans import spans
+from analyzer.incidents.word import named
 from fabrichealth.events import Event
-from fabrichealth.kinds import DEVICE_DOWN, LINK_SUBHEALTHY, Severity
+from fabrichealth.kinds import DEVICE_DOWN, LINK_SUBHEALTHY, PARTS_SHARED_COMPONENT, Severity
 from fabrichealth.model import Incident, Place
 from fabrichealth.topology import Topology
 
@@ -51,15 +54,21 @@ def excuse_of(
     the end: what outlives its excuse counts.
     """
     kind = incident.kind
-    if kind.never_suppressed or (kind is LINK_SUBHEALTHY and incident.severity >= Severity.PAGE):
+    lossy = kind is LINK_SUBHEALTHY and incident.severity >= Severity.PAGE
+    if kind.never_suppressed or lossy or named(kind, BEYOND) in incident.grounds:
         return None
-    excuses = [
+    going_on = [
         span
         for span in _excused(events, topology, grace)
         if span.start <= incident.opened_at <= span.end
-        and in_scope(incident.culprit, span.scope, topology)
     ]
-    if kind is DEVICE_DOWN and not incident.answers and may_restart(incident.culprit, topology):
+    excuses = [one for one in going_on if in_scope(incident.culprit, one.scope, topology)]
+    if kind is PARTS_SHARED_COMPONENT and going_on and not excuses:
+        excuses = _of_all(incident.victims, going_on, topology)
+    if kind is DEVICE_DOWN and incident.by_hand:
+        reason = f"admin:{incident.culprit.id}"
+        excuses.append(Excuse(incident.opened_at, inf, reason, {}, incident.because))
+    elif kind is DEVICE_DOWN and not incident.answers and may_restart(incident.culprit, topology):
         reason, until = f"boot:{incident.culprit.id}", incident.opened_at + grace
         excuses.append(Excuse(incident.opened_at, until, reason, {}))
     if not excuses:
@@ -67,6 +76,20 @@ def excuse_of(
     going = next((span for span in excuses if now <= span.end), None)
     last = going or max(excuses, key=lambda span: span.end)
     return last if going or incident.last_seen <= last.end else None
+
+
+def _of_all(
+    victims: Sequence[Place], excuses: Sequence[Excuse], topology: Topology
+) -> list[Excuse]:
+    """Return what excuses a part of which every ill link is excused, till the first is no more."""
+    each = [
+        max(mine, key=lambda one: one.end, default=None)
+        for link in victims
+        if link.type == "link"
+        for mine in [[one for one in excuses if in_scope(link, one.scope, topology)]]
+    ]
+    known = [one for one in each if one is not None]
+    return [min(known, key=lambda one: one.end)] if known and len(known) == len(each) else []
 
 
 def may_restart(culprit: Place, topology: Topology) -> bool:

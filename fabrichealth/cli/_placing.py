@@ -8,6 +8,7 @@ import numpy as np
 
 from analyzer.detectors.domain_fragmented import DomainFragmented, DomainFragmentedSettings
 from analyzer.evidence.domain.allocation import FREE, Allocation, allocation
+from analyzer.evidence.domain.closed import closed
 from analyzer.evidence.domain.demand import demands
 from analyzer.evidence.domain.fitness import Fitness, fitness
 from analyzer.evidence.domain.inventory import Inventory, inventory
@@ -21,6 +22,9 @@ from fabrichealth.events import Event
 from fabrichealth.model import View
 from fabrichealth.store.protocol import Store
 from fabrichealth.topology import Topology
+
+MOST_REASONS = 3
+"""Reasons that are named in a sentence; --json has all."""
 
 MOST_ACCELERATORS = 1_000_000
 """A larger job is a slip of the finger."""
@@ -102,6 +106,10 @@ def _unknown(view: View, domain: str) -> str:
     return "no scheduler and no event tells"
 
 
+def _first(closing: Counter[str]) -> int:
+    return sum(many for _, many in closing.most_common(MOST_REASONS))
+
+
 def _refused(view: View, room: Room, job: int) -> dict[str, Any]:
     free, ill = int(room.free.sum()), int((room.free - room.fit).sum())
     unknown = int(room.unknown.sum())
@@ -114,7 +122,14 @@ def _refused(view: View, room: Room, job: int) -> dict[str, Any]:
     }
     if not room.known:
         return {**row, "because": f"nobody says what is held: {_unknown(view, room.domain)}"}
+    closing = closed(view, room.domain)
+    row["closed"] = [{"by": by, "accelerators": many} for by, many in closing.most_common()]
     because = f"{free} of {int(room.size.sum())} are free"
+    if closing:
+        shown = [f"{many} by {by}" for by, many in closing.most_common(MOST_REASONS)]
+        more = len(closing) - len(shown)
+        shown += [f"{sum(closing.values()) - _first(closing)} by {more} more"] if more else []
+        because += f", {sum(closing.values())} are closed ({', '.join(shown)})"
     because += f", {ill} of them behind something ill" if ill else ""
     because += f", of {unknown} nobody says" if unknown else ""
     if free >= job:

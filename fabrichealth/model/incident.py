@@ -82,6 +82,8 @@ class Incident:
     proof: Proof | None = None
     answers: bool = False
     """Of a device that is cut off: its own agent goes on answering, so it does not restart."""
+    by_hand: bool = False
+    """Of a device that is dark: all its cables are disabled by configuration, by somebody."""
     dark: bool = False
     """Its culprit is down at this moment; false once it is back, though the incident is open."""
 

@@ -146,7 +146,7 @@ def lay(values: Floats, row: Ints, where: Ints, grid: Grid) -> None:
 
 
 def _lay_whole(values: Floats, row: Ints, offset: Ints, width: Ints, given: Floats) -> None:
-    """Put given[r, : width[r]] to values[row[r], offset[r] :]; nearly all have their place alike."""
+    """Put given[r, : width[r]] to values[row[r], offset[r] :]; most have their place alike."""
     pairs = offset * (values.shape[1] + 1) + width
     for pair in np.unique(pairs).tolist():
         start, many = divmod(pair, values.shape[1] + 1)

@@ -64,6 +64,16 @@ class Topology:
         return dict(found)
 
     @cached_property
+    def carded(self) -> dict[str, tuple[str, ...]]:
+        """The device of each line card, ASIC or retimer; several where cards go by one name."""
+        found: dict[str, set[str]] = defaultdict(set)
+        for link in self.links.values():
+            for end, card in zip(link.ends, (link.card_a, link.card_b), strict=True):
+                if card:
+                    found[card].add(end.device)
+        return {card: tuple(sorted(devices)) for card, devices in found.items()}
+
+    @cached_property
     def hosted(self) -> dict[str, list[str]]:
         """The accelerators and NICs that each host holds."""
         found: dict[str, list[str]] = defaultdict(list)
@@ -158,13 +168,18 @@ class Topology:
         return rack.domain if rack and row.role in {"accelerator", "host", "nic"} else ""
 
     def devices_of(self, place: Place) -> tuple[str, ...]:
-        """Return the devices that a place belongs to: both ends of a link, the rack's content."""
+        """Return the devices that a place belongs to: both ends of a link, the rack's content.
+
+        A trunk belongs to none: it leads from many to many.
+        """
         if place.type == "link":
             link = self.links.get(place.id)
             ends = place.id.split("--") if link is None else [link.a, link.b]
             return tuple(end.partition("/")[0] for end in ends)
-        if place.type == "port":
+        if place.type in {"port", "module"}:
             return (place.id.partition("/")[0],)
+        if place.type == "card":
+            return self.carded.get(place.id, (place.id,))
         if place.type == "rack":
             return tuple(self.in_rack.get(place.id, ()))
         return (place.id,)

@@ -88,11 +88,12 @@ def test_nobody_who_speaks_is_no_witness_at_all() -> None:
     assert judge(pod(**everything)) == []
 
 
-def test_peers_that_were_disabled_are_no_witnesses() -> None:
+def test_peers_that_were_disabled_bear_witness_of_work_alone() -> None:
     history = dict(pod(**dark_leaf()))
     for n in range(4):
         history[ADMIN_UP, (f"host-{n}", "eth0")] = [1.0] * 25 + [0.0] * 5
-    assert judge(history) == []
+    (finding,) = judge(history)
+    assert finding.detail == {"by_hand": 1.0}
 
 
 def test_ports_that_were_never_up_accuse_nobody() -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fabrichealth.catalogue.accelerators import ALLOCATED
+from fabrichealth.catalogue.accelerators import ALLOCATED, HEALTHY
 from fabrichealth.catalogue.devices import SCHEDULABLE
 from fabrichealth.catalogue.verdicts import INCIDENT_INFO
 from fabrichealth.events import Event
@@ -155,3 +155,18 @@ def test_what_cannot_be_asked_is_wrong_usage(
     said = terminal("place", *words, "-c", site.file)
     assert said.status == 2
     assert why in said.err
+
+
+def test_what_closes_accelerators_that_nobody_holds_is_told(terminal: Terminal, site: Site) -> None:
+    """Work that was declared, a drained host, an accelerator that is ill; none that is held."""
+    now = time.time()
+    scope = {"rack": "pod-a-r0"}
+    site.tell(Event(now - 60.0, "maintenance_start", scope, "chg-7"))
+    site.said({(SCHEDULABLE, ("pod-b-h2",)): 0.0, (HEALTHY, ("pod-b-h1-0",)): 0.0})
+    said = terminal("place", "--accelerators", 4, "-c", site.file)
+    assert said.status == 1
+    assert "0 of 12 are free, 5 are closed (5 by maintenance chg-7)" in said.out
+    assert "3 of 12 are free, 5 are closed (4 by the scheduler, which places nothing" in said.out
+    assert "1 by their own word: not healthy)" in said.out
+    rows = terminal("place", "--accelerators", 4, "-c", site.file, "--json").objects
+    assert rows[0]["closed"] == [{"by": "maintenance chg-7", "accelerators": 5}]

@@ -42,6 +42,7 @@ from fabrichealth.model import Place, View
 from fabrichealth.topology import Topology
 
 Bools = NDArray[np.bool_]
+Codes = NDArray[np.int64]
 
 ILL_LINKS = frozenset(
     {LINK_DOWN, LINK_FLAPPING, LINK_SUBHEALTHY, LINK_DEGRADED_SPEED, LINK_WILL_FAIL}
@@ -72,6 +73,10 @@ class Fitness:
     """Behind something ill ([n])."""
     broken: Bools
     """Ill itself, or its host is down, or under maintenance ([n])."""
+    by: tuple[str, ...] = ()
+    """What breaks any of them, in words."""
+    which: Codes | None = None
+    """Which of `by` breaks each ([n]), -1 for none; declared work before what is ill."""
 
     @classmethod
     def perfect(cls, many: int) -> "Fitness":
@@ -81,25 +86,25 @@ class Fitness:
 
 def fitness(view: View, stock: Inventory) -> Fitness:
     """Return what speaks against accelerators now, by the incidents that are open."""
-    found = Fitness.perfect(len(stock))
+    doubtful, which = np.zeros(len(stock), np.bool_), np.full(len(stock), -1, np.int64)
+    by: dict[str, int] = {}
 
-    def accuse(devices: Iterable[str], against: Bools) -> None:
-        for device in devices:
-            row = stock.row(device)
-            if row is not None:
-                against[row] = True
+    def rows(devices: Iterable[str]) -> list[int]:
+        return [row for device in devices if (row := stock.row(device)) is not None]
 
     for kind, severity, culprit in _open(view):
-        accuse(_doubtful(kind, severity, culprit, view.topology), found.doubtful)
+        doubtful[rows(_doubtful(kind, severity, culprit, view.topology))] = True
         if kind in BROKEN:
-            accuse(_broken(culprit, view.topology), found.broken)
+            broken = rows(_broken(culprit, view.topology))
+            which[broken] = by.setdefault(f"{kind} of {culprit}", len(by))
     window = view[HEALTHY]
     for row in np.flatnonzero(fresh(window) & (window.last < 0.5)).tolist():
-        accuse(window.labels(row), found.broken)
+        which[rows(window.labels(row))] = by.setdefault("their own word: not healthy", len(by))
     for one in spans(view.events, "maintenance", OPEN_ENDED):
         if one.start <= view.now < one.end:
-            accuse(devices_in(one.scope, view.topology), found.broken)
-    return found
+            held = rows(devices_in(one.scope, view.topology))
+            which[held] = by.setdefault(f"maintenance {one.name}", len(by))
+    return Fitness(doubtful, which >= 0, tuple(by), which)
 
 
 def _open(view: View) -> Iterator[tuple[IncidentKind, str, str]]:
@@ -118,8 +123,8 @@ def _doubtful(kind: IncidentKind, severity: str, culprit: str, topology: Topolog
     """Yield what stands behind the culprit of an incident."""
     if kind in ILL_LINKS:
         yield from _at(topology.devices_of(Place("link", culprit)), topology)
-    if kind in SHARED:  # a bundle, a card, or a device that is known by its name alone
-        for type_ in ("bundle", "device"):
+    if kind in SHARED:  # a bundle, card, module or device, known by its name alone
+        for type_ in ("bundle", "device", "module"):
             for link in links_behind(Place(type_, culprit), topology):
                 yield from _at(topology.devices_of(Place("link", link)), topology)
     if kind in HOT_OR_THIN or (kind.name.startswith(COOLING) and severity == "page"):

@@ -3,7 +3,8 @@
 A trunk or tray takes light both ways or takes the link down; a line card, an ASIC or a whole
 device spoils what its own host sides send, or gives errors one way that no light explains; a
 lot shows in its own modules. What a rack, a part number or a firmware explains better is nobody's
-bad trunk: those compete, and are not accused.
+bad trunk: those compete, and are not accused. Nor is a module that feeds several ports: whoever
+joins incidents accuses it, on fewer links than a comparison needs.
 """
 
 from collections.abc import Mapping, Sequence
@@ -11,7 +12,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from analyzer.evidence.durations import Bools
-from analyzer.evidence.parts.belonging import MADE, Belonging
+from analyzer.evidence.parts.belonging import MADE, Belonging, Names
+from analyzer.evidence.parts.cages import Cages
 from analyzer.evidence.parts.covering import Attribute, Codes, Units
 from analyzer.evidence.parts.history import Gone
 from analyzer.evidence.parts.illness import Illness
@@ -40,6 +42,7 @@ def attributes(ill: Illness, infos: Changes, gone: Sequence[Gone] = ()) -> dict[
         "lot": _attribute(own, "lot", module, told, infos),
         "part": _attribute(own, "part", module, told, infos),
         "firmware": _attribute(own, "firmware", module, told, infos),
+        "module": _modules(ill, told, infos),
         "rack": _attribute(own, "rack", ill.any.astype(np.float64), told, infos),
     }
     return {name: _with(one, own, gone) for name, one in found.items()} if gone else found
@@ -48,12 +51,13 @@ def attributes(ill: Illness, infos: Changes, gone: Sequence[Gone] = ()) -> dict[
 def _with(one: Attribute, own: Belonging, gone: Sequence[Gone]) -> Attribute:
     """Return an attribute with modules that are gone behind its units."""
     of_module = one.name in MADE
-    names = [getattr(module.made, one.name) if of_module else "" for module in gone]
-    code = own.names[one.name].codes(names)
+    code = np.full(len(gone), -1, np.int64)
+    if of_module:
+        code = own.names[one.name].codes(getattr(module.made, one.name) for module in gone)
     cured = np.array([float(of_module and module.cured) for module in gone])
     return Attribute(
         one.name,
-        own.names[one.name].names,
+        one.names,
         np.concatenate([one.code, code]),
         np.concatenate([one.ill, cured]),
         np.concatenate([one.known, code >= 0]),
@@ -75,6 +79,25 @@ def _attribute(own: Belonging, name: str, ill: Floats, known: Bools, infos: Chan
     code: Codes = own.code(name, infos)
     names: Sequence[str] = own.names[name].names
     return Attribute(name, names, code, ill, known)
+
+
+def _modules(ill: Illness, known: Bools, infos: Changes) -> Attribute:
+    """Return the modules that carry several ports, of devices with several ill links.
+
+    Light that is lost on the way is its trunk's fault; all else on all its ports its own. A module
+    in which all is well explains nothing, and is not looked for.
+    """
+    own = ill.own
+    errs = ill.any & ~ill.dim
+    errs |= errs[own.peer]
+    device = own.written["device"]
+    several = np.bincount(device[errs], minlength=len(own.names["device"].names)) > 1
+    cages, names = Cages(ill.known.view.topology, infos), Names()
+    code = np.full(len(own), -1, np.int64)
+    for unit in np.flatnonzero(several[device]).tolist():
+        if (cage := cages.of(own.ports[unit])) is not None:
+            code[unit] = names.code(cage.place.id)
+    return Attribute("module", names.names, code, errs.astype(np.float64), known)
 
 
 def _way(ill: Illness) -> Floats:

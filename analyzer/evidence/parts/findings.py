@@ -27,6 +27,9 @@ LINES = 8
 ASKED = 16
 """Members that are asked since when they are ill."""
 
+BEYOND = "beyond the error limit"
+"""Ground of a finding: links that are up lose data now, which no work excuses."""
+
 SURE = 2
 """Links that must be ill for certain, each by itself; the others may be so by comparison."""
 
@@ -34,6 +37,7 @@ SHARED = Rule(q=0.01, hits=3.0, share=0.25)
 BATCH = Rule(q=0.05, hits=3.0, excess=2.0)
 RULES = {
     "bundle": SHARED, "card": SHARED, "device": SHARED, "lasers": SHARED, "rack": SHARED,
+    "module": Rule(q=0.01, hits=2.0, share=0.5),
     "lot": BATCH, "part": BATCH, "firmware": BATCH,
 }  # fmt: skip
 """From when on each attribute explains; a detector's own settings take the place of its own."""
@@ -81,7 +85,8 @@ def finding(view: View, ill: Illness, one: Excess, kind: IncidentKind, threshold
     evidence = [first.evidence for first in said[:LINES]]
     before = [early.since for early in view.before if early.about == place]
     since = min([*before, *(first.since for first in said)], default=view.now)
-    page = bool(_pages(ill, one))
+    both = _both(ill, one)
+    lossy = bool((ill.beyond & ~ill.down)[both].any())
     return Finding(
         kind=kind,
         about=place,
@@ -90,7 +95,8 @@ def finding(view: View, ill: Illness, one: Excess, kind: IncidentKind, threshold
         at=max((line.at for line in evidence), default=view.now),
         evidence=evidence,
         because=f"{_told(one, len(links))}; {evidence[0].says if evidence else ''}".rstrip("; "),
-        severity=Severity.PAGE if page else None,
+        severity=Severity.PAGE if ill.beyond[both].any() else None,
+        grounds=(BEYOND,) if lossy else (),
         victims=tuple(Place("link", ill.own.links[link].id) for link in links.tolist()),
     )
 
@@ -109,10 +115,6 @@ def _heard(ill: Illness, one: Excess, past: History) -> list[Witness]:
                 line = replace(line, says=f"{line.says}; {came}")
             found.append(Witness(said[0].weight, since, line))
     return sorted(found, key=lambda witness: -witness.weight)
-
-
-def _pages(ill: Illness, one: Excess) -> bool:
-    return bool(ill.beyond[_both(ill, one)].any())
 
 
 def _told(one: Excess, links: int) -> str:
