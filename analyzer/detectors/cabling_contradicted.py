@@ -51,7 +51,7 @@ class CablingContradicted(Detector[CablingContradictedSettings]):
     settings_type = CablingContradictedSettings
 
     def judge(self, view: View) -> Iterator[Finding]:
-        """Yield one finding per link whose ends hear others; crossed ones in one."""
+        """Yield one finding per link whose ends hear others than each other."""
         changes = view.changes(NEIGHBOR_INFO)
         claims, confirmed = _contradictions(changes, view.topology)
         before = {said.about: said.since for said in view.before}
@@ -62,13 +62,12 @@ class CablingContradicted(Detector[CablingContradictedSettings]):
             and view.now - min(claim.since for claim in said) >= self.settings.hold
         }
         for names in _together(wrong, view.topology):
-            said = [claim for name in names for claim in wrong[name]]
-            since = min(claim.since for claim in said)
-            places = [Place("link", name) for name in names]
-            about = next((one for one in places if one in before), places[0])
-            others = tuple(one for one in places if one != about)
-            since = min(since, before.get(about, since))
-            yield _finding(view.topology, about, others, said, since)
+            for name in names:
+                about = Place("link", name)
+                since = min(claim.since for claim in wrong[name])
+                since = min(since, before.get(about, since))
+                others = [one for one in names if one != name]
+                yield _finding(view.topology, about, others, wrong[name], since)
 
 
 def _together(wrong: Mapping[str, list[_Claim]], topology: Topology) -> Iterator[list[str]]:
@@ -114,7 +113,7 @@ def _known(topology: Topology, link: Link, near: Port, far: Port) -> bool:
 
 
 def _finding(
-    topology: Topology, about: Place, others: tuple[Place, ...], said: list[_Claim], since: float
+    topology: Topology, about: Place, others: list[str], said: list[_Claim], since: float
 ) -> Finding:
     lines = []
     for claim in said:
@@ -131,12 +130,11 @@ def _finding(
         at=max(claim.at for claim in said),
         evidence=lines[:8],
         because=f"{_what(about, others)}: {lines[0].says}",
-        victims=others,
     )
 
 
-def _what(about: Place, others: tuple[Place, ...]) -> str:
+def _what(about: Place, others: list[str]) -> str:
     if not others:
         return "wrong cabling, or a wrong topology"
     many = f" and {len(others) - 1} more" if len(others) > 1 else ""
-    return f"the cables of {about.id}, {others[0].id}{many} change places, or a wrong topology"
+    return f"the cables of {about.id}, {others[0]}{many} change places, or a wrong topology"

@@ -46,15 +46,17 @@ SWAPPED: Heard = {
 ONE_SIDE: Heard = {near: far for near, far in SWAPPED.items() if near[0] == "leaf-0"}
 
 
-def test_two_swapped_cables_are_told_once(store: EmbeddedStore) -> None:
-    (incident,) = lived(store, SWAPPED).open
-    assert incident.kind is WATCH_DATA_IMPLAUSIBLE
-    assert incident.culprit == Place("link", "host-0/eth0--leaf-0/0")
-    assert incident.victims == [Place("link", "host-1/eth0--leaf-0/1")]
-    assert incident.severity is Severity.WATCH
-    assert "host-0/eth0--leaf-0/0, host-1/eth0--leaf-0/1 change places" in incident.because
+def test_of_two_swapped_cables_each_is_told_and_names_the_other(store: EmbeddedStore) -> None:
+    first, second = "host-0/eth0--leaf-0/0", "host-1/eth0--leaf-0/1"
+    told = {one.culprit.id: one for one in lived(store, SWAPPED).open}
+    assert told.keys() == {first, second}
+    assert {(one.kind, one.severity) for one in told.values()} == {
+        (WATCH_DATA_IMPLAUSIBLE, Severity.WATCH)
+    }
+    assert f"the cables of {first}, {second} change places" in told[first].because
+    assert f"the cables of {second}, {first} change places" in told[second].because
     assert "host-0/eth0 hears leaf-0/1 by lldp, leaf-0/0 is written" in {
-        line.says for line in incident.evidence
+        line.says for line in told[first].evidence
     }
 
 
@@ -76,8 +78,9 @@ def test_of_two_swapped_cables_each_that_falls_is_one_incident_on_itself(
     assert len(life.paged) == 1
     assert opened(life.until(1800.0)) == {first: 1200.0, second: 1500.0}
     assert len(life.paged) == 2
-    (wrong,) = [one for one in life.open if one.kind is not LINK_DOWN]
-    assert wrong.kind is WATCH_DATA_IMPLAUSIBLE
+    wrong = [one for one in life.open if one.kind is not LINK_DOWN]
+    assert {one.kind for one in wrong} == {WATCH_DATA_IMPLAUSIBLE}
+    assert len(wrong) == 2
     (said,) = [one.because for one in life.open if one.culprit.id == first]
     assert "host-0/eth0 is joined to leaf-0/1 by what they heard, though leaf-0/0 is wri" in said
 
