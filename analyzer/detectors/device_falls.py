@@ -1,9 +1,10 @@
-"""A switch whose links all fall together, again and again, and are back before two polls saw it.
+"""A device whose links all fall together, again and again, and are back before two polls saw it.
 
 One such moment is a restart, and short: `device_down` waits for two polls, and `link_flapping`
 counts none of them against the links. What happens three times within a quarter of an hour, or
 four times a day, is a switch that crashes or loses power, and is told as one device that is
-down, not as so many links that flap. Stays quiet for hosts, whose restarts are their owners'
+down, not as so many links that flap. So is a host whose own agent answers all the while: it does
+not restart, it is cut off. Stays quiet for hosts that fell silent, whose restarts are their owners'
 business, for falls that the far ends' own restart explains, and while ports are disabled.
 """
 
@@ -13,6 +14,8 @@ import numpy as np
 from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
+from analyzer.evidence.durations import heard
+from analyzer.evidence.ends import cables
 from analyzer.evidence.flaps import score
 from analyzer.evidence.restarts import Moments, falls, outright
 from analyzer.evidence.testimony import evidence
@@ -55,14 +58,16 @@ class DeviceFalls(Detector[DeviceFallsSettings]):
     settings_type = DeviceFallsSettings
 
     def judge(self, view: View) -> Iterator[Finding]:
-        """Yield one finding per switch that falls again and again."""
+        """Yield one finding per device that falls again and again."""
         seen = falls(view, self.settings.memory)
         if not len(seen.at):
             return
         before = {str(finding.about): finding for finding in view.before}
         for device, moments in outright(view, seen).items():
             written = view.topology.devices.get(device)
-            if written is None or written.role != "switch":
+            role = written.role if written is not None else ""
+            answers = role == "host" and _answered(view, device, float(moments.at[0]))
+            if role != "switch" and not answers:
                 continue
             about = Place("device", device)
             fast, slow = (
@@ -74,10 +79,21 @@ class DeviceFalls(Detector[DeviceFallsSettings]):
             known = before.get(str(about))
             if limit >= 1.0 or (known is not None and fast >= self.settings.reuse):
                 since = known.since if known is not None else float(moments.at[0])
-                yield _finding(view, about, moments, limit, since)
+                yield _finding(view, about, moments, limit, since, answers=answers)
 
 
-def _finding(view: View, about: Place, moments: Moments, limit: float, since: float) -> Finding:
+def _answered(view: View, device: str, since: float) -> bool:
+    """Return whether a host told of its ports at every poll since a time: it did not restart."""
+    up = view.changes(UP)
+    ends = [mine for mine, _ in cables(view.topology, device)]
+    rows = [row for end in ends if (row := up.row(*end)) is not None]
+    silent = np.isin(up.gap_row, rows) & (up.gap_end > since)
+    return bool(rows) and not silent.any() and bool(heard(up)[rows].all())
+
+
+def _finding(
+    view: View, about: Place, moments: Moments, limit: float, since: float, *, answers: bool
+) -> Finding:
     times, last = float(moments.weight.sum()), float(moments.at[-1])
     links = view.topology.links_of[about.id]
     lines = []
@@ -89,7 +105,7 @@ def _finding(view: View, about: Place, moments: Moments, limit: float, since: fl
         kind=DEVICE_DOWN,
         about=about,
         score=limit,
-        detail={"back": 1.0},  # it carries between its falls
+        detail={"back": 1.0, "answers": float(answers)},  # it carries between its falls
         since=since,
         at=last,
         evidence=lines,

@@ -1,11 +1,11 @@
-"""Switches whose links fall all together, again and again, too short for two polls to see."""
+"""Devices whose links fall all together, again and again, too short for two polls to see."""
 
 import numpy as np
 import pytest
 
 from analyzer.detectors.device_falls import DeviceFalls, DeviceFallsSettings
 from analyzer.detectors.link_flapping import LinkFlapping, LinkFlappingSettings
-from fabrichealth.catalogue.ports import LINK_DOWNS
+from fabrichealth.catalogue.ports import LINK_DOWNS, UP
 from fabrichealth.metric import Metric
 from fabrichealth.model import Finding, Labels, Place
 from tests.analyzer.views import START, small_pod, view_of
@@ -72,3 +72,22 @@ def test_a_host_may_restart_as_often_as_its_owner_likes() -> None:
     for leaf in range(3):
         history |= fallen(*HOURLY, leaf=leaf, hosts=(2,))
     assert judge(history, leaves=3) == []
+
+
+@pytest.mark.parametrize(
+    ("silent", "told"),
+    [
+        pytest.param(range(0), True, id="it answers all the while"),
+        pytest.param(range(118, 130), False, id="it was away"),
+        pytest.param(range(390, POLLS), False, id="it is away"),
+    ],
+)
+def test_a_host_that_answers_does_not_restart_and_is_cut_off(silent: range, told: bool) -> None:
+    history: Counters = {}
+    for leaf in range(3):
+        history |= fallen(*HOURLY, leaf=leaf, hosts=(2,))
+        port = ("host-2", f"eth{leaf}")
+        history[UP, port] = [float("nan") if n in silent else 1.0 for n in range(POLLS)]
+    found = judge(history, leaves=3)
+    assert [one.about for one in found] == [Place("device", "host-2")] * told
+    assert all(one.detail["answers"] for one in found)
