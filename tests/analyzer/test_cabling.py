@@ -7,7 +7,7 @@ import pytest
 
 from fabrichealth.catalogue.ports import NEIGHBOR_INFO
 from fabrichealth.kinds import LINK_DOWN, WATCH_DATA_IMPLAUSIBLE, Severity
-from fabrichealth.model import Place, Port
+from fabrichealth.model import Port
 from fabrichealth.store.embedded import EmbeddedStore
 from tests.analyzer.living import START, Life, Reading, clos, ports_up
 
