@@ -2,8 +2,9 @@
 
 Where a fabric is large enough a detector holds the ill links of a part against all others
 (`parts_shared_component`). Here speaks what needs no comparison: what one module carries, and
-what falls at one moment with all of its trunk or card. A module of which one link is ill is well:
-that link is the news. What a dark device, a lot or a larger part explains is left to those.
+what falls at one moment with half of its trunk, card or switch. A module of which one link is ill
+is well: that link is the news. What a dark device, a lot or a larger part explains is left to
+those.
 """
 
 from collections import defaultdict
@@ -42,7 +43,10 @@ ASKED = 64
 """Links of a part that are asked whether it lives."""
 
 CROWD = 3
-"""So many links that fall at one moment, half of their trunk or card, fell with it."""
+"""So many links that fall at one moment, half of their trunk, card or switch, fell with it."""
+
+OF_A_PIPE = 8
+"""Of a switch a quarter will do if it is so many: its chip has four pipes, or two."""
 
 
 class Part(NamedTuple):
@@ -56,6 +60,12 @@ class Part(NamedTuple):
     """They are written, or tell one serial number: not only names that may mean something else."""
     came: str = ""
     """Where it was before, in words."""
+
+    def falls_with(self, many: int) -> bool:
+        """Return whether so many of its links, at one moment, are no accidents of their own."""
+        size = len(self.links)
+        pipe = self.place.type == "device" and many >= OF_A_PIPE and 4 * many >= size
+        return many >= CROWD and (2 * many >= size or pipe)
 
 
 class _Member(NamedTuple):
@@ -87,11 +97,11 @@ class _Suspect(NamedTuple):
     def guilty(self) -> bool:
         """Return whether it explains its members better than as many accidents do."""
         ill, size = len(self.links), len(self.part.links)
-        if len(self.members) < 2 or ill < 2:
+        least = CROWD if self.part.place.type == "device" else 2
+        if len(self.members) < 2 or ill < least:
             return False
         if self.part.place.type != TYPE:
-            most = ill == size or (ill >= CROWD and 2 * ill >= size)
-            return most and self.falls(frozenset(DOWN))
+            return (ill == size or self.part.falls_with(ill)) and self.falls(frozenset(DOWN))
         if not self.part.sure:
             return ill == size and (ill > 2 or self.falls())
         return 2 * ill > size or (2 * ill == size and self.falls())
@@ -139,7 +149,10 @@ def by_part(
         claim = member.claim
         if id(claim) not in gone and all(one.kind is LINK_DOWN for one in claim.findings):
             parts = _parts_of(topology.links[claim.culprit.id], topology, cages)
-            if any(_may_fall(part, claim, states, now) for part in parts):
+            if any(
+                (_crowd if part.place.type == "device" else _may_fall)(part, claim, states, now)
+                for part in parts
+            ):
                 gone.add(id(claim))
     if not gone:
         return standing
@@ -177,6 +190,19 @@ def _may_fall(part: Part, claim: Claim, states: PortStates, now: float) -> bool:
     return bool((lately | (states.up.value[rows] == 1)).any())
 
 
+def _crowd(part: Part, claim: Claim, states: PortStates, now: float) -> bool:
+    """Return whether much of a switch fell with a link, and not all of that was told yet."""
+    down = 0
+    for link in part.links:
+        rows = [row for end in link.ends if (row := states.row(end)) is not None]
+        fell = states.fallen_at[rows][states.up.value[rows] == 0]
+        down += bool((np.abs(fell - claim.since) <= TOGETHER).any())
+        period = float(np.nanmax(states.up.period[rows], initial=0.0))
+        if now - claim.since >= max(SETTLE, POLLS_TO_SETTLE * period):
+            return False
+    return part.falls_with(down)
+
+
 def _suspects(members: Sequence[_Member], topology: Topology, cages: Cages) -> list[_Suspect]:
     parts: dict[Place, Part] = {}
     held: dict[Place, list[_Member]] = defaultdict(list)
@@ -191,7 +217,10 @@ def _suspects(members: Sequence[_Member], topology: Topology, cages: Cages) -> l
 
 
 def _parts_of(link: Link, topology: Topology, cages: Cages) -> list[Part]:
-    """Return the modules, the trunk and the cards of a link that carry others too."""
+    """Return the modules, the trunk, the cards and the switches of a link that carry others too.
+
+    Of a host or an accelerator others speak: it is dark, cut off, or restarts (`device_down`).
+    """
     found = []
     for end in link.ends:
         if (cage := cages.of(end)) is not None:
@@ -199,11 +228,11 @@ def _parts_of(link: Link, topology: Topology, cages: Cages) -> list[Part]:
             links = [topology.links[name] for name in sorted(mine)]
             found.append(Part(cage.place, str(cage), links, cage.sure, cages.came(cage)))
     every = links_of_parts(topology)
-    found += [
-        Part(place, f"{place.type} {place.id}", every[place])
-        for place in shared_by(link)
-        if place.type != "device"
-    ]
+    for place in shared_by(link):
+        if place.type != "device":
+            found.append(Part(place, f"{place.type} {place.id}", every[place]))
+        elif (device := topology.devices.get(place.id)) is not None and device.role == "switch":
+            found.append(Part(place, f"switch {place.id}", topology.links_of[place.id]))
     return found
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import select
 import pty
 import sys
 from pathlib import Path
@@ -62,7 +63,9 @@ def test_what_is_printed_meanwhile_stands_in_lines_of_its_own(
             _terminal.warn("three")
         out.flush()
         screen = pyte.Screen(80, 10)
-        pyte.ByteStream(screen).feed(shown.read(65_536))
+        stream = pyte.ByteStream(screen)
+        while select.select([shown], [], [], 1.0)[0]:  # a terminal gives it in pieces
+            stream.feed(shown.read(65_536))
     told = [line.rstrip() for line in screen.display if line.strip()]
     assert told == ["one", '{"two":2}', "fabrichealth: three"]
 

@@ -65,6 +65,10 @@ PANEL = fabric(bundle=lambda host, leaf: "panel-1" if host in {2, 5, 8} else "")
                      Place("bundle", "panel-1"), id="most of a patch panel"),
         pytest.param(fabric(bundle=lambda host, leaf: f"mpo-{leaf}" if host < 2 else ""),
                      ["leaf-1/0", "leaf-1/1"], Place("bundle", "mpo-1"), id="a trunk of two"),
+        pytest.param(fabric(), [f"leaf-0/{n}" for n in range(1, 7)], Place("device", "leaf-0"),
+                     id="half a switch"),
+        pytest.param(fabric(hosts=32), [f"leaf-0/{n}" for n in range(8)],
+                     Place("device", "leaf-0"), id="a pipe of a switch"),
     ],
 )  # fmt: skip
 def test_a_part_of_which_most_falls_at_once_is_one_page(
