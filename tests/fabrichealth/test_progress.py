@@ -2,8 +2,8 @@
 
 import json
 import os
-import select
 import pty
+import select
 import sys
 from pathlib import Path
 
