@@ -63,10 +63,10 @@ class Keeper:
         draft.write_text(json.dumps({"sources": sources(), "result": result}), encoding="utf-8")
         draft.replace(self.folder / f"{name}.json")
 
-    def states(self) -> set[str]:
-        """Return the digests of the sources that gave what is kept."""
+    def states(self, pattern: str = "*") -> set[str]:
+        """Return the digests of the sources that gave what is kept under such names."""
         found = set()
-        for path in () if self.folder is None else self.folder.glob("*.json"):
+        for path in () if self.folder is None else self.folder.glob(f"{pattern}.json"):
             plain = json.loads(path.read_text(encoding="utf-8"))
             found.add(str(plain.get("sources")))
         return found

@@ -55,18 +55,19 @@ def short(every: Sequence[Judged], states: int = 1) -> str:
     )
 
 
-def mixed(states: int) -> str:
+def mixed(states: int, what: str = "cases") -> str:
     """Return in words that not all results come from the same sources; nothing if they do."""
-    return f"; cases were judged as mended, by {states} states of the sources" * (states > 1)
+    return f"; {what} were judged as mended, by {states} states of the sources" * (states > 1)
 
 
-def quiet(halls: Sequence[Told]) -> str:
+def quiet(halls: Sequence[Told], states: int = 1) -> str:
     """Return the rates of false pages and tickets where nothing is wrong."""
     weeks = sum(one.links * one.weeks for one in halls)
     severities = [row[1] for one in halls for row in one.false]
     lines = [
         f"False {severity}s per 10,000 links and week on {weeks:.0f} quiet link-weeks polled every "
-        f"{PERIOD / 60:.0f} min: {Rate(severities.count(severity), weeks / 10_000)}.\n"
+        f"{PERIOD / 60:.0f} min: {Rate(severities.count(severity), weeks / 10_000)}"
+        f"{mixed(states, f'{len(halls)} halls')}.\n"
         for severity in ("page", "ticket")
     ]
     return "".join(lines)
@@ -116,7 +117,9 @@ def main() -> int:
     parser.add_argument("--write", action="store_true", help="into README.md and docs")
     asked = parser.parse_args()
     every, halls = results(asked.kept)
-    states = len({one for folder in asked.kept for one in Keeper(folder).states()})
+    keepers = [Keeper(folder) for folder in asked.kept]
+    states = len({one for keeper in keepers for one in keeper.states("*.seed-*")})
+    of_halls = len({one for keeper in keepers for one in keeper.states("hall-*")})
     cases_of = every[""]
     if not cases_of and not halls:
         sys.stderr.write("nothing is kept: run `python -m benchmarks.verdicts --keep FOLDER`\n")
@@ -129,7 +132,7 @@ def main() -> int:
     if less := layers(every):
         parts[EVALUATION][LAYERS] = less
     if halls:
-        parts[README][QUIET] = parts[EVALUATION][QUIET] = quiet(halls)
+        parts[README][QUIET] = parts[EVALUATION][QUIET] = quiet(halls, of_halls)
     print("\n".join(text for part in parts.values() for text in part.values()))
     if asked.write:
         if len({case.name for case in cases_of}) < len(cases()):

@@ -86,8 +86,9 @@ def test_an_answer_that_comes_late_does_not_replace_a_later_moments(
         look_again(page)
     slide(page, "#moment", NOW - 6000)
     expect(page.locator("#counts")).to_have_text("1 page")
-    (late,) = held
-    late.continue_()
+    assert held
+    for late in held:  # the page may have looked once more by itself
+        late.continue_()
     page.wait_for_timeout(400)
     expect(page.locator("#live")).to_have_text("past")
     expect(page.locator("#counts")).to_have_text("1 page")
