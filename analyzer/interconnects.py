@@ -99,9 +99,10 @@ class Interconnects:
         busy = loads(wired, ports, now, (sent, True), (received, False))
         warm = np.fromiter((name in hot for name in wired.links), bool, len(wired.links))
         inventory = stock(topology, sent.table)
-        before = self._pieces
-        if before is None or before.wired is not wired or not now.alike(before.now):
-            self._pieces, self._standing = Pieces(wired, now), {}
+        pieces = self._pieces
+        if pieces is None or pieces.wired is not wired or not now.alike(pieces.now):
+            pieces = self._pieces = Pieces(wired, now)
+            self._standing = {}
         hot_now = busy.hot | warm
         for domain, mine in wired.links_in.items():
             levels = quantiles(busy, mine)
@@ -109,14 +110,12 @@ class Interconnects:
                 yield Verdict(INTERCONNECT_UTILIZATION, (domain, f"{level:g}"), load)
             if levels:
                 yield Verdict(HOT_LINKS, (domain,), float(hot_now[mine].sum()))
-            yield from self._carrying(wired, domain, now, busy, inventory.size(domain))
+            yield from self._carrying(pieces, domain, busy, inventory.size(domain))
 
-    def _carrying(
-        self, wired: Wiring, domain: str, now: Carried, busy: Loads, size: int
-    ) -> Iterator[Verdict]:
+    def _carrying(self, pieces: Pieces, domain: str, busy: Loads, size: int) -> Iterator[Verdict]:
         standing = self._standing.get(domain)
         if standing is None or standing.size != size:
-            standing = self._standing[domain] = self._stands(wired, domain, now, size)
+            standing = self._standing[domain] = self._stands(pieces, domain, size)
         if standing.effective is not None:
             yield Verdict(EFFECTIVE_ACCELERATORS, (domain,), float(standing.effective))
         for number, cut in enumerate(standing.cuts):
@@ -124,16 +123,16 @@ class Interconnects:
                 continue
             name = NETWORKS[number]
             yield Verdict(DOMAIN_BISECTION_SHARE, (domain, name), cut.share)
-            if wired.counted[number]:
+            if pieces.wired.counted[number]:
                 continue  # links, not bits: their share means something, their number none
             yield Verdict(DOMAIN_BISECTION, (domain, name), cut.gbps * 1e9)
-            free = headroom(cut, busy, now)
+            free = headroom(cut, busy, pieces.now)
             if free is not None:
                 yield Verdict(DOMAIN_BISECTION_HEADROOM, (domain, name), free)
 
-    def _stands(self, wired: Wiring, domain: str, now: Carried, size: int) -> "_Standing":
-        pieces = self._pieces or Pieces(wired, now)
+    def _stands(self, pieces: Pieces, domain: str, size: int) -> "_Standing":
         whole = pieces.machine(domain, self._floor, size)
+        wired, now = pieces.wired, pieces.now
         return _Standing(
             size,
             None if whole is None else whole.effective,

@@ -18,7 +18,14 @@ from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.clocks import BOUND
-from analyzer.evidence.ends import MOST_PEERS, PortStates, cables, port_states, told_off
+from analyzer.evidence.ends import (
+    MOST_PEERS,
+    PortStates,
+    cables,
+    fell_silent,
+    port_states,
+    told_off,
+)
 from analyzer.evidence.testimony import evidence
 from fabrichealth.catalogue.ports import ADMIN_UP, UP
 from fabrichealth.kinds import DEVICE_DOWN
@@ -217,5 +224,6 @@ def _answers(view: View, states: PortStates, device: str, since: float) -> bool:
         return False
     own = [mine for mine, _ in cables(view.topology, device)]
     rows = [row for mine in own if (row := states.row(mine)) is not None]
-    silent = np.isin(states.up.gap_row, rows) & (states.up.gap_end > since)
-    return not silent.any() and any(states.says_down(mine) for mine in own)
+    if fell_silent(states.up, rows, since):
+        return False
+    return any(states.says_down(mine) for mine in own)

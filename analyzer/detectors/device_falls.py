@@ -15,7 +15,7 @@ from pydantic import Field
 
 from analyzer.detector import Detector, DetectorSettings
 from analyzer.evidence.durations import heard
-from analyzer.evidence.ends import cables
+from analyzer.evidence.ends import cables, fell_silent
 from analyzer.evidence.flaps import score
 from analyzer.evidence.restarts import Moments, falls, outright
 from analyzer.evidence.testimony import evidence
@@ -87,8 +87,7 @@ def _answered(view: View, device: str, since: float) -> bool:
     up = view.changes(UP)
     ends = [mine for mine, _ in cables(view.topology, device)]
     rows = [row for end in ends if (row := up.row(*end)) is not None]
-    silent = np.isin(up.gap_row, rows) & (up.gap_end > since)
-    return bool(rows) and not silent.any() and bool(heard(up)[rows].all())
+    return bool(rows) and not fell_silent(up, rows, since) and bool(heard(up)[rows].all())
 
 
 def _finding(

@@ -206,6 +206,11 @@ def told_off(pairs: Sequence[tuple[Port, Port]]) -> str:
     return f"; {names}{more} disabled by configuration"
 
 
+def fell_silent(up: Changes, rows: Sequence[int], since: float) -> bool:
+    """Return whether any port, by its row, was not read for a while that ended after `since`."""
+    return bool((np.isin(up.gap_row, rows) & (up.gap_end > since)).any())
+
+
 def cables(topology: Topology, device: str) -> list[tuple[Port, Port]]:
     """Return (own port, peer's port) of every cable of a device to another."""
     found = []

@@ -54,19 +54,12 @@ RULED_OUT = "only "
 
 @lru_cache(maxsize=2)
 def links_of_parts(topology: Topology) -> Mapping[Place, Sequence[Link]]:
-    """Return the links of each trunk and card."""
+    """Return the links of each device, trunk and card."""
     found: dict[Place, list[Link]] = defaultdict(list)
     for link in topology.links.values():
         for place in shared_by(link):
-            if place.type != "device":
-                found[place].append(link)
+            found[place].append(link)
     return found
-
-
-@lru_cache(maxsize=2)
-def _sizes(topology: Topology) -> Mapping[Place, int]:
-    """Return how many links each device, trunk and card of a topology has."""
-    return Counter(place for link in topology.links.values() for place in shared_by(link))
 
 
 def shared_by(link: Link) -> list[Place]:
@@ -92,15 +85,15 @@ def rule_out(incident: Incident, ill: Mapping[Place, int], topology: Topology) -
     link = topology.links.get(incident.culprit.id)
     if link is None:
         return
-    sizes = _sizes(topology)
+    every = links_of_parts(topology)
     ruled = [
         Alternative(
             place,
-            round(ill[place] / sizes[place], 4),
-            f"{RULED_OUT}{ill[place]} ill of its {sizes[place]} links",
+            round(ill[place] / len(every[place]), 4),
+            f"{RULED_OUT}{ill[place]} ill of its {len(every[place])} links",
         )
         for place in shared_by(link)
-        if sizes[place] > 1 and 2 * ill[place] < sizes[place]
+        if len(every[place]) > 1 and 2 * ill[place] < len(every[place])
     ]
     ruled.sort(key=lambda one: -one.share)
     rivals = [other for other in incident.alternatives if _is_rival(other)]

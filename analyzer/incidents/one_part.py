@@ -182,8 +182,7 @@ def _may_fall(part: Part, claim: Claim, states: PortStates, now: float) -> bool:
     rows = [row for end in ends if (row := states.row(end)) is not None]
     if not rows or any(states.up_since(end, claim.since) for end in ends):
         return False
-    period = float(np.nanmax(states.up.period[rows], initial=0.0))
-    if now - claim.since >= max(SETTLE, POLLS_TO_SETTLE * period):
+    if _settled(claim, rows, states, now):
         return False
     with np.errstate(invalid="ignore"):
         lately = states.fallen_at[rows] >= claim.since - TOGETHER
@@ -197,10 +196,15 @@ def _crowd(part: Part, claim: Claim, states: PortStates, now: float) -> bool:
         rows = [row for end in link.ends if (row := states.row(end)) is not None]
         fell = states.fallen_at[rows][states.up.value[rows] == 0]
         down += bool((np.abs(fell - claim.since) <= TOGETHER).any())
-        period = float(np.nanmax(states.up.period[rows], initial=0.0))
-        if now - claim.since >= max(SETTLE, POLLS_TO_SETTLE * period):
+        if _settled(claim, rows, states, now):
             return False
     return part.falls_with(down)
+
+
+def _settled(claim: Claim, rows: list[int], states: PortStates, now: float) -> bool:
+    """Return whether ports, by their rows, have had the time to tell of a fall."""
+    period = float(np.nanmax(states.up.period[rows], initial=0.0))
+    return now - claim.since >= max(SETTLE, POLLS_TO_SETTLE * period)
 
 
 def _suspects(members: Sequence[_Member], topology: Topology, cages: Cages) -> list[_Suspect]:

@@ -46,10 +46,8 @@ class Recent:
         imported: int,
     ) -> "Recent":
         """Keep a grid that is whole in (start, stop]; one that has an end needs no room."""
-        count = (~np.isnan(grid.times)).sum(axis=1)
-        if stop == np.inf:
-            grid, count = _roomy(grid)
-        return cls(grid, count, start, stop, seconds, seen, imported)
+        kept, count = _roomy(grid) if stop == np.inf else (grid, _polls_of(grid))
+        return cls(kept, count, start, stop, seconds, seen, imported)
 
     @property
     def bytes(self) -> int:
@@ -122,10 +120,14 @@ class Recent:
 
 def _roomy(grid: Grid, more: int = 0) -> tuple[Grid, Ints]:
     """Return a grid with spare columns beyond `more`, and how many of them each clock uses."""
-    count = (~np.isnan(grid.times)).sum(axis=1)
+    count = _polls_of(grid)
     width = max(roomy_width(int(count.max(initial=0)) + more), grid.times.shape[1])
     times, values = widened(grid.times, width), widened(grid.values, width)
     return Grid(grid.series, grid.clock, grid.clocks, times, values), count
+
+
+def _polls_of(grid: Grid) -> Ints:
+    return np.asarray((~np.isnan(grid.times)).sum(axis=1), np.int64)
 
 
 class RecentColumns:
