@@ -23,6 +23,7 @@ from fabrichealth.store.engines.influx import Influx, InfluxSettings
 from fabrichealth.store.engines.prometheus import Prometheus, PrometheusSettings
 from fabrichealth.store.remote import delivery, shared
 from fabrichealth.store.remote.line_protocol import LineProtocol
+from fabrichealth.store.remote.promql import PromqlReads
 from fabrichealth.store.remote.remote_write import RemoteWrite, framed, varint
 from fabrichealth.store.remote.shared import SharedStore
 from fabrichealth.store.remote.spool import Spool
@@ -503,3 +504,13 @@ def test_lanes_keep_their_values_when_one_is_missing() -> None:
         b"optics_rx_power_dbm=-3.5", b"optics_rx_power_dbm=-1e-7",
     ]  # fmt: skip
     assert b"lane=2" in lines[0]
+
+
+def test_what_another_process_writes_into_an_empty_store_is_seen_at_once(
+    opened: Opens, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spans = iter([None, (10.0, 20.0), (10.0, 30.0)])
+    monkeypatch.setattr(PromqlReads, "span", lambda reads: next(spans))
+    store = opened()
+    assert store.span() is None
+    assert [store.span(), store.span()] == [(10.0, 20.0), (10.0, 20.0)]  # then once a minute

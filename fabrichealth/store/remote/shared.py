@@ -238,9 +238,12 @@ class SharedStore:
             return (grid.downsampled(step, metric.kind) if step else grid).line()
 
     def span(self) -> tuple[float, float] | None:
-        """Return the first and the last time stamp held, as of a minute ago at most."""
+        """Return the first and the last time stamp held, as of a minute ago at most.
+
+        A store that is empty is asked each time: who judges reads nothing before there is a span.
+        """
         with self._lock:
-            if time.monotonic() >= self._spanned[0] + SPAN_EVERY:
+            if self._spanned[1] is None or time.monotonic() >= self._spanned[0] + SPAN_EVERY:
                 self._spanned = (time.monotonic(), self._reads.span())
             return self._spanned[1]
 
