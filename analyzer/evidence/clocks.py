@@ -41,6 +41,9 @@ ALL = 0.8
 SLACK = 5.0
 """Polls take so long; pairs agree within it and half of the steps in which they were seen."""
 
+SILENT = 3.0
+"""An end that was not read for so many of its polls is silent."""
+
 AWAKE = 120.0
 """An agent may speak so much later, or earlier, than its links are back after a restart."""
 
@@ -175,10 +178,14 @@ class _Seen(NamedTuple):
     moments: dict[str, list[Moment]]
     silences: list[tuple[Moment, float]]
     """When each began and when it ended."""
+    goes_on: Moment | None = None
+    """When one began that has not ended yet."""
+    lasts: float = 0.0
+    """For how long that one goes on (seconds); 0 if there is none."""
 
 
 def _moments(up: Changes, downs: Changes) -> dict[Port, _Seen]:
-    found: dict[Port, _Seen] = defaultdict(lambda: _Seen(defaultdict(list), []))
+    found: dict[Port, _Seen] = {}
     for name, changes, which in (
         ("fall", up, (up.before == 1) & (up.after == 0)),
         ("return", up, (up.before == 0) & (up.after == 1)),
@@ -187,13 +194,28 @@ def _moments(up: Changes, downs: Changes) -> dict[Port, _Seen]:
         for entry in np.flatnonzero(which & ~changes.unseen).tolist():
             port = Port(*changes.labels(int(changes.row_of[entry])))
             moment = Moment(float(changes.at[entry]), float(changes.step[entry]))
+            if port not in found:
+                found[port] = _nothing_yet(up, port)
             found[port].moments[name].append(moment)
     periods = np.nan_to_num(up.period)
     for gap, row in enumerate(up.gap_row.tolist()):
         period = float(periods[row])
         began = Moment(float(up.gap_start[gap]) + period, period)
-        found[Port(*up.labels(row))].silences.append((began, float(up.gap_end[gap])))
+        port = Port(*up.labels(row))
+        if port not in found:
+            found[port] = _nothing_yet(up, port)
+        found[port].silences.append((began, float(up.gap_end[gap])))
     return found
+
+
+def _nothing_yet(up: Changes, port: Port) -> _Seen:
+    """Return that an end told nothing, and whether it is silent now."""
+    row = up.row(*port)
+    newest, period = (up.until, 0.0) if row is None else (up.seen_at[row], up.period[row])
+    period, lasts = float(np.nan_to_num(period)), float(up.until - newest)
+    if lasts <= SILENT * period:
+        return _Seen(defaultdict(list), [])
+    return _Seen(defaultdict(list), [], Moment(float(newest) + period, period), lasts)
 
 
 def _pairs(
@@ -245,7 +267,12 @@ def _matched(one: _Seen, other: _Seen) -> Iterable[tuple[str, Moment, Moment]]:
 
 
 def _silent(one: _Seen, other: _Seen) -> Iterable[tuple[Moment, Moment]]:
-    """Yield the beginnings of silences and of the far end's outages that lasted as long."""
+    """Yield the beginnings of silences and of the far end's outages that lasted as long.
+
+    While a silence goes on that may be the outage's, older ones tell nothing: an agent that was
+    away before its host restarted, a clock that leapt. What a clock that is behind said last is
+    as old as that, and no silence.
+    """
     falls, returns = other.moments.get("fall", ()), other.moments.get("return", ())
     outages = [
         (fall, min(back))
@@ -255,5 +282,12 @@ def _silent(one: _Seen, other: _Seen) -> Iterable[tuple[Moment, Moment]]:
     for began, ended in one.silences[-MOST:]:
         for fall, again in outages:
             longer = (ended - began.at) - (again - fall.at)
-            if abs(longer) <= AWAKE + began.step + fall.step:
-                yield began, fall
+            slack = SLACK + began.step + fall.step
+            together = longer > 0 and abs(began.at - fall.at) <= slack  # by right clocks
+            if abs(longer) > AWAKE + began.step + fall.step and not together:
+                continue
+            if one.goes_on is not None:
+                behind = abs(one.lasts + began.at - fall.at) <= slack + SILENT * began.step
+                if not behind or abs(one.goes_on.at - fall.at) <= slack:
+                    continue
+            yield began, fall

@@ -33,11 +33,15 @@ class Hall:
     hosts: int = 6
     minutes: float = 40.0
     clocks: Mapping[str, float] = field(default_factory=dict)
+    leaps: Mapping[str, tuple[float, float]] = field(default_factory=dict)
+    """When a device's clock is set wrong (seconds after START), and by how much."""
     set_right: float = float("inf")
     """When all clocks are set right (seconds after START)."""
     boot_times: bool = True
     dark: list[tuple[str, float, float]] = field(default_factory=list)
     """Device, from and until when it is dark (seconds after START)."""
+    silent: list[tuple[str, float, float]] = field(default_factory=list)
+    """Device, from and until when its agent does not answer."""
     broken: list[tuple[Port, float, float]] = field(default_factory=list)
     """A link, by either end, that is down so long."""
 
@@ -86,10 +90,12 @@ class Hall:
         return sorted(every, key=lambda came: came[0])
 
     def _ahead(self, device: str, elapsed: float) -> float:
-        return self.clocks.get(device, 0.0) if elapsed < self.set_right else 0.0
+        since, leap = self.leaps.get(device, (0.0, 0.0))
+        ahead = self.clocks.get(device, 0.0) + (leap if elapsed >= since else 0.0)
+        return ahead if elapsed < self.set_right else 0.0
 
     def _answers(self, device: str, elapsed: float) -> bool:
-        return not any(d == device and a <= elapsed < b for d, a, b in self.dark)
+        return not any(d == device and a <= elapsed < b for d, a, b in (*self.dark, *self.silent))
 
     def _spans(self, topology: Topology, end: Port) -> Iterable[tuple[float, float]]:
         link = topology.link_of[end]

@@ -129,6 +129,24 @@ def test_right_clocks_are_not_told_to_stand_apart(
     assert apart(lived(befalls(Hall()), store)[0]) == []
 
 
+@pytest.mark.parametrize("lasts", [300.0, 1200.0], ids=["agent is back late", "agent stays away"])
+def test_an_agent_that_was_away_before_its_host_restarted_tells_of_no_clock(
+    lasts: float, store: EmbeddedStore
+) -> None:
+    hall = Hall().restarts("host-1", WHEN)
+    hall.silent += [("host-1", WHEN - 500, WHEN - 200), ("host-1", WHEN, WHEN + 300 + lasts)]
+    assert apart(lived(hall, store, live=True)[0]) == []
+
+
+def test_a_clock_that_jumps_before_its_host_restarts_is_not_told_wrongly(
+    store: EmbeddedStore,
+) -> None:
+    hall = Hall(leaps={"host-1": (WHEN - 500, 200.0)}).restarts("host-1", WHEN)
+    _, ledger = lived(hall, store, live=True)
+    told = [one.detail["clock_offset"] for one in ledger.before["clocks_apart"]]
+    assert told == pytest.approx([200.0], abs=20)
+
+
 def test_a_clock_that_is_set_right_is_believed_again_and_stays_so(store: EmbeddedStore) -> None:
     hall = Hall(clocks={"host-1": 180.0}, set_right=WHEN + 20 * MINUTE, minutes=60)
     broken = WHEN + 35 * MINUTE
